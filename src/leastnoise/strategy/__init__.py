@@ -1,0 +1,1 @@
+"""What to measure and how to rebuild: public mathematics that never sees counts, ε or noise."""

@@ -1,0 +1,75 @@
+"""Which workloads are integer up to a factor per row.
+
+Such a workload W = diag(1/d)·V, V integer, can be answered without bias from integer
+measurements: the rows of V span the same space exactly.
+"""
+
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+import scipy.sparse as sparse
+
+from leastnoise.workload.workload import Matrix
+
+_LARGEST_DENOMINATOR = 10_000
+_LARGEST_ENTRY = 2.0**31
+_MOST_VALUES = 10_000  # a matrix with more distinct values is taken as real
+
+
+def integer_rows(matrix: Matrix) -> tuple[Matrix, np.ndarray] | None:
+    """Integer-valued V and d with matrix = diag(1/d)·V; None when a row has no small multiplier.
+
+    A double counts as the fraction p/q, q ≤ 10,000, that rounds to it: 0.1 is 1/10 and
+    0.333… is 1/3, so that row·d differs from an integer row by rounding alone.
+    """
+    data = matrix.data if sparse.issparse(matrix) else matrix
+    if _is_integer(data):
+        return (matrix, np.ones(matrix.shape[0])) if _fits(data) else None
+    multipliers = _multipliers(matrix)
+    if multipliers is None:
+        return None
+    if sparse.issparse(matrix):
+        whole = sparse.csr_array(sparse.diags_array(multipliers) @ matrix)
+        np.rint(whole.data, out=whole.data)
+        return (whole, multipliers) if _fits(whole.data) else None
+    scaled = np.rint(matrix * multipliers[:, None])
+    return (scaled, multipliers) if _fits(scaled) else None
+
+
+def _multipliers(matrix: Matrix) -> np.ndarray | None:
+    """The least common denominator of each row."""
+    data = matrix.data if sparse.issparse(matrix) else matrix
+    if np.unique(data[:256]).size > _MOST_VALUES:
+        return None  # real numbers show within a few rows
+    values, which = np.unique(data, return_inverse=True)
+    if values.size > _MOST_VALUES:
+        return None
+    denominators = [_denominator(float(value)) for value in values]
+    if 0 in denominators:
+        return None
+    row_values = _row_values(matrix, which)
+    rows = [lcm(*{denominators[index] for index in indices}) for indices in row_values]
+    return np.array(rows, dtype=np.float64) if max(rows) < _LARGEST_ENTRY else None
+
+
+def _row_values(matrix: Matrix, which: np.ndarray) -> list[np.ndarray]:
+    """For each row, the indices of the distinct values it holds."""
+    if sparse.issparse(matrix):
+        return [np.unique(part) for part in np.split(which, matrix.indptr[1:-1])]
+    return [np.unique(row) for row in which.reshape(matrix.shape)]
+
+
+def _denominator(value: float) -> int:
+    """q of the fraction p/q, q ≤ 10,000, that rounds to `value`; 0 when there is none."""
+    fraction = Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
+    return fraction.denominator if float(fraction) == value else 0
+
+
+def _is_integer(data: np.ndarray) -> bool:
+    """Row by row, so that a large matrix costs no second one."""
+    return all(np.array_equal(part, np.rint(part)) for part in np.atleast_1d(data))
+
+
+def _fits(data: np.ndarray) -> bool:
+    return data.size == 0 or bool(max(data.max(), -data.min()) < _LARGEST_ENTRY)

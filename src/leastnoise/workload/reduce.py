@@ -1,0 +1,154 @@
+"""The reductions, once: W over classes → independent rows Z, and how they rebuild W.
+
+    W = R·Z            Z has s = rank(W) rows; Z = I when the rank is the number of classes
+    √w·R = U·A         U orthonormal, so ‖√w·B‖_F is unchanged by rotating with Uᵀ
+    M = A·Z            the s × c matrix a solver sees; a strategy L = X·M is measured as (X·A)·Z
+
+When W is integer up to a factor per row, Z is integer, and every strategy (integer)·Z spans the
+rows of W exactly: nothing is lost when the strategy is rounded.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as linalg
+import scipy.sparse as sparse
+
+from leastnoise.workload.rational import integer_rows
+from leastnoise.workload.workload import Matrix, Workload
+
+REBUILT = 1e-9
+"""A row counts as rebuilt when it is off by at most this fraction of its largest entry."""
+
+_INDEPENDENT = 1e-10  # of the largest pivot, on rows of unit length
+_LIGHTEST = 1e-8  # of the largest weight: a query of weight 0 must still be rebuilt
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """W = R·Z with M = A·Z; `basis` is Z (None for the identity), integer-valued if `is_exact`."""
+
+    basis: Matrix | None
+    combine: Matrix
+    rotated: np.ndarray
+    is_exact: bool
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """M, dense."""
+        if self.basis is None:
+            return self.rotated
+        is_identity = np.array_equal(self.rotated, np.eye(len(self.rotated)))
+        return _dense(self.basis) if is_identity else np.asarray(self.rotated @ self.basis)
+
+
+def reduce(workload: Workload, weights: np.ndarray) -> Reduction:
+    """Independent rows, the matrix that rebuilds W from them, and the rotation."""
+    whole = integer_rows(workload.matrix)
+    rows = whole[0] if whole else workload.matrix
+    index = _independent_rows(workload.matrix)
+    if len(index) == workload.classes:
+        basis, combine, is_exact = None, workload.matrix, True
+    else:
+        basis, is_exact = rows[index], whole is not None
+        is_all = len(index) == len(weights)
+        divisors = whole[1] if whole else np.ones(len(weights))
+        combine = np.diag(1 / divisors) if is_all else _combine(workload.matrix, basis)
+    roots = np.sqrt(np.maximum(weights, _LIGHTEST * weights.max()))
+    return Reduction(basis, combine, _triangle(roots[:, None] * _dense(combine)), is_exact)
+
+
+def rebuilt_within(workload: Workload, combine: Matrix, basis: Matrix | None) -> np.ndarray:
+    """The largest |W − R·Z| of each row, in blocks of columns."""
+    worst = np.zeros(workload.shape[0])
+    width = max(1, 2**21 // workload.shape[0])
+    matrix, columns = workload.matrix, basis
+    if sparse.issparse(matrix):
+        matrix = matrix.tocsc()
+    if sparse.issparse(columns):
+        columns = columns.tocsc()
+    for start in range(0, workload.classes, width):
+        block = slice(start, start + width)
+        product = combine[:, block] if columns is None else combine @ columns[:, block]
+        off = np.abs(_dense(matrix[:, block]) - _dense(product))
+        np.maximum(worst, off.max(axis=1), out=worst)
+    return worst
+
+
+def row_sizes(matrix: Matrix) -> np.ndarray:
+    """The largest |entry| of each row."""
+    return np.asarray(abs(matrix).max(axis=1).toarray()).ravel() if sparse.issparse(
+        matrix
+    ) else np.maximum(matrix.max(axis=1), -matrix.min(axis=1))
+
+
+def _independent_rows(matrix: Matrix) -> np.ndarray:
+    """Indices of s independent rows, in order; rank is decided on rows of unit length.
+
+    A well-conditioned Gram matrix settles full rank at the price of one product. Otherwise a
+    pivoted QR of a random sketch of the columns finds the rows: the sketch keeps their
+    dependences and is never wider than 2m.
+    """
+    rows, columns = matrix.shape
+    unit = _unit_rows(matrix)
+    if rows <= columns and _is_well_conditioned(unit):
+        return np.arange(rows)
+    if columns <= rows and _is_well_conditioned(unit.T):
+        return np.arange(columns)  # the identity takes their place
+    pivots, order = linalg.qr(_sketch(unit).T, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(pivots))
+    return np.sort(order[: int((sizes > _INDEPENDENT * sizes[0]).sum())])
+
+
+def _unit_rows(matrix: Matrix) -> Matrix:
+    lengths = np.sqrt(_dense((matrix * matrix).sum(axis=1)).ravel())
+    inverse = 1 / np.where(lengths > 0, lengths, 1)
+    if sparse.issparse(matrix):
+        return sparse.csr_array(sparse.diags_array(inverse) @ matrix)
+    return matrix * inverse[:, None]
+
+
+def _is_well_conditioned(rows: Matrix) -> bool:
+    """Whether λ_min(rows·rowsᵀ) is safely above rounding, by one Cholesky factorisation."""
+    gram = _dense(rows @ rows.T)
+    gram[np.diag_indices_from(gram)] -= _INDEPENDENT * np.trace(gram)
+    try:
+        linalg.cholesky(gram, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return False
+    return True
+
+
+def _sketch(rows: Matrix) -> np.ndarray:
+    """rows·Ω for a Gaussian Ω with 2m columns (fixed, public seed); `rows` itself if narrower."""
+    count, columns = rows.shape
+    if columns <= 2 * count:
+        return _dense(rows)
+    return np.asarray(rows @ np.random.default_rng(0).standard_normal((columns, 2 * count)))
+
+
+def _combine(matrix: Matrix, basis: Matrix) -> np.ndarray:
+    """R of W = R·Z: least squares on a sketch of the columns, rows of Z at comparable size."""
+    sizes = row_sizes(basis)
+    sketched = _sketch(_stack_rows(matrix, basis))
+    targets, sources = np.split(sketched, [matrix.shape[0]])
+    rebuilt, *_ = linalg.lstsq((sources / sizes[:, None]).T, targets.T, check_finite=False)
+    return np.asarray(rebuilt.T / sizes)
+
+
+def _stack_rows(top: Matrix, bottom: Matrix) -> Matrix:
+    if sparse.issparse(top):
+        return sparse.csr_array(sparse.vstack([top, bottom]))
+    return np.vstack([top, bottom])
+
+
+def _triangle(matrix: np.ndarray) -> np.ndarray:
+    """A of matrix = U·A, with a diagonal that is not negative."""
+    if matrix.shape[0] == matrix.shape[1] and not (matrix - np.diag(np.diag(matrix))).any():
+        return np.abs(matrix)
+    triangle = linalg.qr(matrix, mode="r", check_finite=False)[0][: matrix.shape[1]]
+    return triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+
+
+def _dense(matrix: Matrix) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
