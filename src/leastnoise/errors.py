@@ -3,6 +3,7 @@
     LeastnoiseError
     ├── InputError      (ValueError)   an argument is wrong; the sentence names it and the remedy
     ├── PrivacyError    (ValueError)   the guarantee could not be kept, so nothing was released
+    ├── PlanError       (ValueError)   no strategy answers these queries faithfully
     ├── TooLargeError   (MemoryError)  the work would not fit in the memory that is free
     └── FileError       (OSError)      a file is missing, damaged or not ours
 
@@ -20,6 +21,10 @@ class InputError(LeastnoiseError, ValueError):
 
 class PrivacyError(LeastnoiseError, ValueError):
     """The kernel refused, because the promised guarantee could not be kept."""
+
+
+class PlanError(LeastnoiseError, ValueError):
+    """A strategy would not rebuild the queries faithfully."""
 
 
 class TooLargeError(LeastnoiseError, MemoryError):

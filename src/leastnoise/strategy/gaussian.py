@@ -61,6 +61,7 @@ class Solution:
 class _Point:
     """K^(1/2)'s trace t, K^(-1/4) and g at one q."""
 
+    q: np.ndarray
     t: float
     g: np.ndarray
     root: np.ndarray
@@ -82,24 +83,20 @@ def solve(
     started = monotonic()
     log_q = np.zeros(matrix.shape[1])
     accelerator = _Accelerator(_MEMORY)
-    best_q = best = None
+    highest = lowest = point = _evaluate(matrix, _probabilities(log_q))
     for step in range(1, most_steps + 1):
-        q = np.exp(log_q - log_q.max())
-        q /= q.sum()
-        point = _evaluate(matrix, q)
-        if best_q is None or point.t > lower_t:
-            best_q, lower_t = q, point.t
-        if best is None or point.achieved < best.achieved:
-            best = point
-        now = monotonic()
-        progress = Progress(step, lower_t**2, best.achieved, now - started)
+        highest = max(highest, point, key=lambda seen: seen.t)
+        lowest = min(lowest, point, key=lambda seen: seen.achieved)
+        progress = Progress(step, highest.t**2, lowest.achieved, monotonic() - started)
         if callback is not None:
             callback(progress)
-        if progress.gap <= gap or now >= stop_at:
+        if progress.gap <= gap or monotonic() >= stop_at or step == most_steps:
             break
         move = _POWER * np.log(np.maximum(point.g / point.t, 1e-300))
-        log_q = accelerator.next(log_q, move, point.t, np.sqrt(q))
-    return Solution(best.root, best.achieved, best_q, lower_bound(matrix, best_q), step)
+        log_q = accelerator.next(log_q, move, point.t, np.sqrt(point.q))
+        point = _evaluate(matrix, _probabilities(log_q))
+    lower = lower_bound(matrix, highest.q)
+    return Solution(lowest.root, lowest.achieved, highest.q, lower, step)
 
 
 def lower_bound(matrix: np.ndarray, q: np.ndarray) -> float:
@@ -114,6 +111,11 @@ def lower_bound(matrix: np.ndarray, q: np.ndarray) -> float:
         scaled = scaled[: scaled.shape[1]]
     nuclear = float(linalg.svdvals(scaled, check_finite=False).sum())
     return nuclear**2 * (1 - 1e-12 * min(matrix.shape))
+
+
+def _probabilities(log_q: np.ndarray) -> np.ndarray:
+    q = np.exp(log_q - log_q.max())
+    return q / q.sum()
 
 
 def _evaluate(matrix: np.ndarray, q: np.ndarray) -> _Point:
@@ -134,7 +136,7 @@ def _evaluate(matrix: np.ndarray, q: np.ndarray) -> _Point:
     for block in blocks:
         measured = root @ matrix[:, block]
         g[block] = np.einsum("ij,ij->j", measured, measured)
-    return _Point(float(np.sqrt(values).sum()), g, root)
+    return _Point(q, float(np.sqrt(values).sum()), g, root)
 
 
 class _Accelerator:

@@ -15,7 +15,9 @@ def identity(n: int) -> Workload:
     """Each of n cells on its own."""
     size = _checked_size(n)
     return Workload.over_classes(
-        sparse.csr_array(sparse.eye_array(size)), np.arange(size), [f"cell {j}" for j in range(size)]
+        sparse.csr_array(sparse.eye_array(size)),
+        np.arange(size),
+        [f"cell {j}" for j in range(size)],
     )
 
 

@@ -10,7 +10,7 @@ from math import lcm
 import numpy as np
 import scipy.sparse as sparse
 
-from leastnoise.workload.workload import Matrix
+from leastnoise.workload.matrices import Matrix, entries, scale_rows
 
 _LARGEST_DENOMINATOR = 10_000
 _LARGEST_ENTRY = 2.0**31
@@ -23,23 +23,20 @@ def integer_rows(matrix: Matrix) -> tuple[Matrix, np.ndarray] | None:
     A double counts as the fraction p/q, q ≤ 10,000, that rounds to it: 0.1 is 1/10 and
     0.333… is 1/3, so that row·d differs from an integer row by rounding alone.
     """
-    data = matrix.data if sparse.issparse(matrix) else matrix
+    data = entries(matrix)
     if _is_integer(data):
         return (matrix, np.ones(matrix.shape[0])) if _fits(data) else None
     multipliers = _multipliers(matrix)
     if multipliers is None:
         return None
-    if sparse.issparse(matrix):
-        whole = sparse.csr_array(sparse.diags_array(multipliers) @ matrix)
-        np.rint(whole.data, out=whole.data)
-        return (whole, multipliers) if _fits(whole.data) else None
-    scaled = np.rint(matrix * multipliers[:, None])
-    return (scaled, multipliers) if _fits(scaled) else None
+    whole = scale_rows(multipliers, matrix)
+    np.rint(entries(whole), out=entries(whole))
+    return (whole, multipliers) if _fits(entries(whole)) else None
 
 
 def _multipliers(matrix: Matrix) -> np.ndarray | None:
     """The least common denominator of each row."""
-    data = matrix.data if sparse.issparse(matrix) else matrix
+    data = entries(matrix)
     if np.unique(data[:256]).size > _MOST_VALUES:
         return None  # real numbers show within a few rows
     values, which = np.unique(data, return_inverse=True)

@@ -12,13 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg as linalg
-import scipy.sparse as sparse
 
+from leastnoise.workload.matrices import (
+    Matrix,
+    by_row,
+    dense,
+    row_sizes,
+    row_squares,
+    scale_rows,
+    stack,
+)
 from leastnoise.workload.rational import integer_rows
-from leastnoise.workload.workload import Matrix, Workload
-
-REBUILT = 1e-9
-"""A row counts as rebuilt when it is off by at most this fraction of its largest entry."""
+from leastnoise.workload.workload import Workload
 
 _INDEPENDENT = 1e-10  # of the largest pivot, on rows of unit length
 _LIGHTEST = 1e-8  # of the largest weight: a query of weight 0 must still be rebuilt
@@ -39,7 +44,7 @@ class Reduction:
         if self.basis is None:
             return self.rotated
         is_identity = np.array_equal(self.rotated, np.eye(len(self.rotated)))
-        return _dense(self.basis) if is_identity else np.asarray(self.rotated @ self.basis)
+        return dense(self.basis) if is_identity else np.asarray(self.rotated @ self.basis)
 
 
 def reduce(workload: Workload, weights: np.ndarray) -> Reduction:
@@ -55,31 +60,7 @@ def reduce(workload: Workload, weights: np.ndarray) -> Reduction:
         divisors = whole[1] if whole else np.ones(len(weights))
         combine = np.diag(1 / divisors) if is_all else _combine(workload.matrix, basis)
     roots = np.sqrt(np.maximum(weights, _LIGHTEST * weights.max()))
-    return Reduction(basis, combine, _triangle(roots[:, None] * _dense(combine)), is_exact)
-
-
-def rebuilt_within(workload: Workload, combine: Matrix, basis: Matrix | None) -> np.ndarray:
-    """The largest |W − R·Z| of each row, in blocks of columns."""
-    worst = np.zeros(workload.shape[0])
-    width = max(1, 2**21 // workload.shape[0])
-    matrix, columns = workload.matrix, basis
-    if sparse.issparse(matrix):
-        matrix = matrix.tocsc()
-    if sparse.issparse(columns):
-        columns = columns.tocsc()
-    for start in range(0, workload.classes, width):
-        block = slice(start, start + width)
-        product = combine[:, block] if columns is None else combine @ columns[:, block]
-        off = np.abs(_dense(matrix[:, block]) - _dense(product))
-        np.maximum(worst, off.max(axis=1), out=worst)
-    return worst
-
-
-def row_sizes(matrix: Matrix) -> np.ndarray:
-    """The largest |entry| of each row."""
-    return np.asarray(abs(matrix).max(axis=1).toarray()).ravel() if sparse.issparse(
-        matrix
-    ) else np.maximum(matrix.max(axis=1), -matrix.min(axis=1))
+    return Reduction(basis, combine, _triangle(roots[:, None] * dense(combine)), is_exact)
 
 
 def _independent_rows(matrix: Matrix) -> np.ndarray:
@@ -93,7 +74,7 @@ def _independent_rows(matrix: Matrix) -> np.ndarray:
     unit = _unit_rows(matrix)
     if rows <= columns and _is_well_conditioned(unit):
         return np.arange(rows)
-    if columns <= rows and _is_well_conditioned(unit.T):
+    if columns <= rows and _is_well_conditioned(by_row(unit.T)):
         return np.arange(columns)  # the identity takes their place
     pivots, order = linalg.qr(_sketch(unit).T, mode="r", pivoting=True)
     sizes = np.abs(np.diag(pivots))
@@ -101,16 +82,13 @@ def _independent_rows(matrix: Matrix) -> np.ndarray:
 
 
 def _unit_rows(matrix: Matrix) -> Matrix:
-    lengths = np.sqrt(_dense((matrix * matrix).sum(axis=1)).ravel())
-    inverse = 1 / np.where(lengths > 0, lengths, 1)
-    if sparse.issparse(matrix):
-        return sparse.csr_array(sparse.diags_array(inverse) @ matrix)
-    return matrix * inverse[:, None]
+    lengths = np.sqrt(row_squares(matrix))
+    return scale_rows(1 / np.where(lengths > 0, lengths, 1), matrix)
 
 
 def _is_well_conditioned(rows: Matrix) -> bool:
     """Whether λ_min(rows·rowsᵀ) is safely above rounding, by one Cholesky factorisation."""
-    gram = _dense(rows @ rows.T)
+    gram = dense(rows @ rows.T)
     gram[np.diag_indices_from(gram)] -= _INDEPENDENT * np.trace(gram)
     try:
         linalg.cholesky(gram, overwrite_a=True, check_finite=False)
@@ -123,23 +101,17 @@ def _sketch(rows: Matrix) -> np.ndarray:
     """rows·Ω for a Gaussian Ω with 2m columns (fixed, public seed); `rows` itself if narrower."""
     count, columns = rows.shape
     if columns <= 2 * count:
-        return _dense(rows)
+        return dense(rows)
     return np.asarray(rows @ np.random.default_rng(0).standard_normal((columns, 2 * count)))
 
 
 def _combine(matrix: Matrix, basis: Matrix) -> np.ndarray:
     """R of W = R·Z: least squares on a sketch of the columns, rows of Z at comparable size."""
     sizes = row_sizes(basis)
-    sketched = _sketch(_stack_rows(matrix, basis))
+    sketched = _sketch(stack(matrix, basis))
     targets, sources = np.split(sketched, [matrix.shape[0]])
     rebuilt, *_ = linalg.lstsq((sources / sizes[:, None]).T, targets.T, check_finite=False)
     return np.asarray(rebuilt.T / sizes)
-
-
-def _stack_rows(top: Matrix, bottom: Matrix) -> Matrix:
-    if sparse.issparse(top):
-        return sparse.csr_array(sparse.vstack([top, bottom]))
-    return np.vstack([top, bottom])
 
 
 def _triangle(matrix: np.ndarray) -> np.ndarray:
@@ -148,7 +120,3 @@ def _triangle(matrix: np.ndarray) -> np.ndarray:
         return np.abs(matrix)
     triangle = linalg.qr(matrix, mode="r", check_finite=False)[0][: matrix.shape[1]]
     return triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
-
-
-def _dense(matrix: Matrix) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

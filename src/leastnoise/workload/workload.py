@@ -14,9 +14,7 @@ import scipy.sparse as sparse
 
 from leastnoise.errors import InputError
 from leastnoise.memory import require
-
-Matrix = np.ndarray | sparse.csr_array
-"""A float64 matrix, dense or sparse."""
+from leastnoise.workload.matrices import Matrix, dense, entries, is_sparse, stack
 
 UNUSED = -1
 """The class of a cell that no query counts."""
@@ -48,7 +46,7 @@ class Workload:
         if matrix.shape[1] == 0:
             raise InputError("the workload is all zero: give at least one nonzero coefficient")
         matrix = _lighter(matrix)
-        for array in (cells, matrix.data if sparse.issparse(matrix) else matrix):
+        for array in (cells, entries(matrix)):
             array.setflags(write=False)
         self.matrix = matrix
         self.cells = cells
@@ -70,16 +68,8 @@ class Workload:
         require(8 * rows * cells, f"a dense {rows} x {cells} workload", "use .matrix and .cells")
         full = np.zeros((rows, cells))
         used = self.cells >= 0
-        matrix = self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix
-        full[:, used] = matrix[:, self.cells[used]]
+        full[:, used] = dense(self.matrix)[:, self.cells[used]]
         return full
-
-    def class_counts(self, counts: np.ndarray) -> np.ndarray:
-        """Counts per class from integer counts per cell, in exact integer sums."""
-        totals = np.zeros(self.classes, dtype=np.int64)
-        used = self.cells >= 0
-        np.add.at(totals, self.cells[used], counts[used])
-        return totals
 
     def __or__(self, other: "Workload") -> "Workload":
         """The queries of both over one domain; classes are cut until they serve both."""
@@ -90,10 +80,8 @@ class Workload:
                 f"workloads joined with | need one domain: "
                 f"the left one has {self.shape[1]} cells, the right one {other.shape[1]}"
             )
-        pairs, cells = np.unique(
-            np.stack([self.cells, other.cells]), axis=1, return_inverse=True
-        )
-        stacked = _stack(_columns(self.matrix, pairs[0]), _columns(other.matrix, pairs[1]))
+        pairs, cells = np.unique(np.stack([self.cells, other.cells]), axis=1, return_inverse=True)
+        stacked = stack(_columns(self.matrix, pairs[0]), _columns(other.matrix, pairs[1]))
         return Workload.over_classes(stacked, cells.reshape(-1), _joined_names(self, other))
 
     def __len__(self) -> int:
@@ -111,7 +99,7 @@ def as_workload(queries: Any) -> Workload:
 
 def _checked(matrix: Any) -> Matrix:
     """A finite, real, two-dimensional float64 matrix of our own, or one sentence of refusal."""
-    values = matrix if sparse.issparse(matrix) else _as_array(matrix)
+    values = matrix if is_sparse(matrix) else _as_array(matrix)
     if values.ndim != 2:
         raise InputError(
             f"the workload must be two-dimensional (queries x cells), not {values.ndim}-D; "
@@ -124,14 +112,14 @@ def _checked(matrix: Any) -> Matrix:
         raise InputError(f"the workload is {kind} ({values.dtype}); give real numbers")
     own: Matrix = (
         sparse.csr_array(values, dtype=np.float64, copy=True)
-        if sparse.issparse(values)
+        if is_sparse(values)
         else np.array(values, dtype=np.float64, order="C")
     )
-    coefficients = own.data if sparse.issparse(own) else own
+    coefficients = entries(own)
     if not np.isfinite(coefficients).all():
         raise InputError("the workload has NaN or infinite coefficients; give finite numbers")
     if coefficients.size and max(coefficients.max(), -coefficients.min()) > _LARGEST:
-        raise InputError("the workload has coefficients beyond 2**53; divide its rows by a constant")
+        raise InputError("the workload has coefficients beyond 2**53; divide its rows")
     return own
 
 
@@ -139,7 +127,7 @@ def _as_array(matrix: Any) -> np.ndarray:
     try:
         return np.asarray(matrix)
     except ValueError:
-        raise InputError("the workload's rows differ in length; give each query n numbers") from None
+        raise InputError("the workload's rows differ in length; give each n numbers") from None
 
 
 def _checked_names(names: Sequence[str] | None, rows: int) -> tuple[str, ...]:
@@ -188,8 +176,8 @@ def _column_keys(matrix: Matrix) -> Iterator[bytes | None]:
     width = max(1, 2**20 // matrix.shape[0])
     for start in range(0, matrix.shape[1], width):
         block = np.ascontiguousarray(matrix[:, start : start + width].T) + 0.0  # -0.0 is 0.0
-        for column, is_used in zip(block, block.any(axis=1), strict=True):
-            yield blake2b(column, digest_size=16).digest() if is_used else None
+        for column in block:
+            yield blake2b(column, digest_size=16).digest() if column.any() else None
 
 
 def _sparse_column_keys(matrix: sparse.csc_array) -> Iterator[bytes | None]:
@@ -208,16 +196,9 @@ def _columns(matrix: Matrix, index: np.ndarray) -> Matrix:
         return sparse.csr_array(
             matrix @ sparse.csr_array(entries, shape=(matrix.shape[1], len(index)))
         )
-    dense = np.zeros((matrix.shape[0], len(index)))
-    dense[:, used] = matrix[:, index[used]]
-    return dense
-
-
-def _stack(top: Matrix, bottom: Matrix) -> Matrix:
-    """Both row by row; sparse when either is."""
-    if sparse.issparse(top) or sparse.issparse(bottom):
-        return sparse.csr_array(sparse.vstack([sparse.csr_array(top), sparse.csr_array(bottom)]))
-    return np.vstack([top, bottom])
+    chosen = np.zeros((matrix.shape[0], len(index)))
+    chosen[:, used] = matrix[:, index[used]]
+    return chosen
 
 
 def _lighter(matrix: Matrix) -> Matrix:

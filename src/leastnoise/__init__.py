@@ -1,0 +1,39 @@
+"""Answer a batch of linear counting queries under differential privacy, with the least noise."""
+
+from importlib.metadata import version
+
+from leastnoise.answers.release import Release
+from leastnoise.compare import Comparison, compare
+from leastnoise.errors import (
+    FileError,
+    InputError,
+    LeastnoiseError,
+    PlanError,
+    PrivacyError,
+    TooLargeError,
+)
+from leastnoise.plan import Plan, plan
+from leastnoise.records.planfile import load
+from leastnoise.workload.families import identity, prefixes, ranges
+from leastnoise.workload.workload import Workload
+
+__version__ = version("leastnoise")
+
+__all__ = [
+    "Comparison",
+    "FileError",
+    "InputError",
+    "LeastnoiseError",
+    "Plan",
+    "PlanError",
+    "PrivacyError",
+    "Release",
+    "TooLargeError",
+    "Workload",
+    "compare",
+    "identity",
+    "load",
+    "plan",
+    "prefixes",
+    "ranges",
+]

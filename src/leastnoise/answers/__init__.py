@@ -1,0 +1,1 @@
+"""Post-processing: noisy measurements to answers with honest error bars. Costs no privacy."""

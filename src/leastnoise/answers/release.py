@@ -1,0 +1,47 @@
+"""Noisy measurements and the answers rebuilt from them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from leastnoise.answers.intervals import Interval, interval
+from leastnoise.release.calibrate import Noise
+from leastnoise.release.privacy import Privacy
+from leastnoise.strategy.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class Release:
+    """What was measured once, and everything that follows from it without the data."""
+
+    names: tuple[str, ...]
+    privacy: Privacy
+    strategy: Strategy
+    noise: Noise
+    bias: np.ndarray
+    measurements: tuple[np.ndarray, ...]
+
+    accounted = False
+    """No ledger stands behind this release: nobody keeps count of what was spent."""
+
+    @cached_property
+    def answers(self) -> np.ndarray:
+        """The estimate of each query: B·y."""
+        return self.strategy.answers(self.measurements)
+
+    @cached_property
+    def std(self) -> np.ndarray:
+        """The standard error of each answer, from B and the noise that was used."""
+        return np.sqrt(self.noise.variance * self.strategy.row_squares)
+
+    def interval(self, confidence: float = 0.95, simultaneous: bool = False) -> Interval:
+        """Bounds (low, high) that hold each true answer, or all of them at once, that often."""
+        return interval(self, confidence, simultaneous)
+
+    def save(self, path: str | Path) -> None:
+        """Write a folder with answers.csv and release.json: whole, or not there."""
+        from leastnoise.records.releasefolder import save
+
+        save(self, Path(path))

@@ -1,0 +1,1 @@
+"""What comes from outside: files with workloads and counts."""

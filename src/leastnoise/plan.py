@@ -1,0 +1,203 @@
+"""From queries and a promise to a plan: what to measure, with how much noise, how accurate.
+
+One screen, in order: read the workload and the promise, draft strategies, price each under the
+noises that keep the promise, round the best to integers, price what will really be measured.
+No counts are needed for any of it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from leastnoise.answers.release import Release
+from leastnoise.errors import InputError, LeastnoiseError, PlanError, PrivacyError
+from leastnoise.pricing import (
+    Candidate,
+    Certificate,
+    Measurable,
+    Offer,
+    candidates,
+    lower_bound,
+    make_measurable,
+    noises,
+    offers,
+)
+from leastnoise.release.counts import checked_counts, class_counts
+from leastnoise.release.measure import measure
+from leastnoise.release.privacy import Privacy, promise, whole
+from leastnoise.strategy.choose import Search, attempts
+from leastnoise.strategy.gaussian import Progress
+from leastnoise.strategy.strategy import Strategy
+from leastnoise.workload.workload import Workload, as_workload
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A priced strategy, ready to release answers. Nothing in it depends on counts."""
+
+    workload: Workload
+    weights: np.ndarray
+    privacy: Privacy
+    mechanism: str
+    measurable: Measurable
+    certificate: Certificate | None
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def strategy(self) -> Strategy:
+        """What is measured and how answers are rebuilt from it."""
+        return self.measurable.strategy
+
+    @property
+    def noise(self) -> str:
+        """Laplace or Gaussian, in lower case."""
+        return self.measurable.noise.kind
+
+    @property
+    def epsilon(self) -> float | None:
+        """ε as a float, None under ρ; `privacy.epsilon` is exact."""
+        return None if self.privacy.epsilon is None else float(self.privacy.epsilon)
+
+    @property
+    def delta(self) -> float:
+        """δ as a float; `privacy.delta` is exact."""
+        return float(self.privacy.delta)
+
+    @property
+    def rho(self) -> float | None:
+        """ρ as a float, None under ε; `privacy.rho` is exact."""
+        return None if self.privacy.rho is None else float(self.privacy.rho)
+
+    @cached_property
+    def std(self) -> np.ndarray:
+        """The standard error of each answer."""
+        return np.sqrt(self.measurable.noise.variance * self.strategy.row_squares)
+
+    @property
+    def expected_error(self) -> float:
+        """Σ wᵢ·stdᵢ²: the total expected squared error, weighted where weights were given."""
+        return float(self.weights @ self.std**2)
+
+    def release(self, counts: Any) -> Release:
+        """Noisy answers for integer counts, one per cell. Each call spends the promise again."""
+        parts = self.measurable
+        checked = checked_counts(counts, self.workload.shape[1], parts.integers.max_total)
+        grouped = [
+            class_counts(checked, block.cells, block.L.shape[1]) for block in self.strategy.blocks
+        ]
+        noisy = measure(grouped, parts.integers, parts.noise, self.privacy)
+        return Release(
+            self.workload.names, self.privacy, self.strategy, parts.noise, parts.bias, noisy
+        )
+
+    def summary(self) -> str:
+        """The plan in a few lines for a person."""
+        from leastnoise.show.text import plan_summary
+
+        return plan_summary(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write a folder that `ln.load` reads: whole, or not there."""
+        from leastnoise.records.planfile import save
+
+        save(self, Path(path))
+
+
+def plan(
+    queries: Any,
+    *,
+    epsilon: Any = None,
+    delta: Any = 0,
+    rho: Any = None,
+    max_std: Any = None,
+    mechanism: str = "auto",
+    noise: str = "auto",
+    weights: Any = None,
+    max_rows: int = 1,
+    neighbors: str = "add_remove",
+    max_total: int = 2**32,
+    deadline: float | None = None,
+    callback: Callable[[Progress], object] | None = None,
+) -> Plan:
+    """The most accurate way found to answer `queries` under the promise.
+
+    queries    a workload, an array (queries × cells) or a scipy sparse matrix
+    epsilon    pure ε, or with `delta` (ε, δ); or `rho` for ρ-zCDP; a float means its decimal
+    mechanism  "auto" takes the least expected error of all mechanisms; or one by name
+    noise      "auto" prices Laplace and Gaussian noise where both keep the promise
+    weights    one per query, multiplying its squared error in what is minimised
+    max_rows   how many records one person may have
+    neighbors  "add_remove" or "change_one": how neighbouring tables differ
+    max_total  the most records the table can have; larger counts are clipped
+    deadline   seconds after which a search stops and its best is used
+    callback   called with a `Progress` at every step of a search
+    """
+    stop_at = np.inf if deadline is None else monotonic() + _seconds(deadline)
+    _require_one_goal(epsilon, rho, max_std)
+    privacy = promise(epsilon, delta, rho, max_rows, neighbors)
+    kinds = noises(privacy, noise)
+    workload = as_workload(queries)
+    _require_countable(workload, whole(max_total, "max_total"))
+    loads = _checked_weights(weights, len(workload))
+
+    search = Search(stop_at=stop_at, callback=callback)
+    made = attempts(mechanism, workload, loads, search)
+    priced = offers(made, loads, privacy, kinds)
+    offer, measurable = _first_measurable(priced, workload, privacy, max_total)
+    achieved = measurable.noise.variance * float(loads @ measurable.strategy.row_squares)
+    bound = lower_bound(made, privacy)
+    certificate = bound and Certificate(bound[0], achieved, bound[1])
+    tried = tuple(candidates(made, priced))
+    return Plan(workload, loads, privacy, offer.draft.mechanism, measurable, certificate, tried)
+
+
+def _require_one_goal(epsilon: Any, rho: Any, max_std: Any) -> None:
+    if max_std is not None and (epsilon is not None or rho is not None):
+        raise InputError("give either a privacy budget (epsilon or rho) or max_std, not both")
+    if max_std is not None:
+        raise InputError("planning from max_std is not there yet; give epsilon or rho")
+
+
+def _seconds(deadline: Any) -> float:
+    if isinstance(deadline, bool) or not isinstance(deadline, int | float) or not deadline > 0:
+        raise InputError(f"deadline must be a positive number of seconds, not {deadline!r}")
+    return float(deadline)
+
+
+def _require_countable(workload: Workload, max_total: int) -> None:
+    """Counts of n cells, each clipped to max_total, must add up without wrapping around."""
+    cells = workload.shape[1]
+    if cells * max_total >= 2**63:
+        raise InputError(f"max_total must be below 2**63 / {cells} cells, not {max_total}")
+
+
+def _checked_weights(weights: Any, queries: int) -> np.ndarray:
+    if weights is None:
+        return np.ones(queries)
+    try:
+        loads = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one per query") from None
+    if loads.shape != (queries,):
+        raise InputError(f"weights must have one number per query ({queries}), not {loads.shape}")
+    if not (np.isfinite(loads).all() and (loads >= 0).all() and loads.any()):
+        raise InputError("weights must be finite, at least 0, and not all 0")
+    return loads
+
+
+def _first_measurable(
+    priced: Sequence[Offer], workload: Workload, privacy: Privacy, max_total: int
+) -> tuple[Offer, Measurable]:
+    """The best offer that survives rounding; the first refusal when none does."""
+    refusals: list[LeastnoiseError] = []
+    for offer in priced:
+        try:
+            return offer, make_measurable(offer, workload, privacy, max_total)
+        except (PlanError, PrivacyError) as error:
+            refusals.append(error)
+    raise refusals[0]

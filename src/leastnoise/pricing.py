@@ -1,0 +1,174 @@
+"""Strategies meet noise, on paper: what each pair would cost, and the best one made measurable."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from leastnoise.errors import InputError, PlanError
+from leastnoise.release.calibrate import KINDS, Noise, calibrate, unit_scale, unit_variance
+from leastnoise.release.integers import IntegerStrategy
+from leastnoise.release.privacy import Privacy
+from leastnoise.release.quantise import quantise, rounded
+from leastnoise.strategy.choose import Attempt
+from leastnoise.strategy.strategy import Block, Draft, Part, Strategy, rebuild
+from leastnoise.workload.fit import REBUILT, misfit
+from leastnoise.workload.matrices import Matrix, row_sizes
+from leastnoise.workload.workload import Workload
+
+
+class Proof(NamedTuple):
+    """What a bound is recomputed from: a probability for each class of cells."""
+
+    q: np.ndarray
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """No unbiased linear strategy W = BL with independent Laplace or Gaussian noise that keeps
+    the same promise has less error than `lower_bound`; the plan has `achieved`.
+    """
+
+    lower_bound: float
+    achieved: float
+    proof: Proof
+
+    @property
+    def gap(self) -> float:
+        """How far above the bound, as a fraction of it."""
+        return self.achieved / self.lower_bound - 1
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A mechanism under one noise: its expected error before rounding, infinite if not tried."""
+
+    mechanism: str
+    noise: str
+    expected_error: float
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A draft under one noise, priced."""
+
+    draft: Draft
+    noise: str
+    expected_error: float
+
+
+@dataclass(frozen=True)
+class Measurable:
+    """A draft rounded to integers: what is measured, the noise it needs, the bias left."""
+
+    strategy: Strategy
+    integers: IntegerStrategy
+    noise: Noise
+    bias: np.ndarray
+
+
+def noises(privacy: Privacy, wanted: str = "auto") -> tuple[str, ...]:
+    """The noises that can keep the promise; `wanted` alone if it is not "auto"."""
+    if wanted == "auto":
+        can_laplace = privacy.epsilon is not None
+        can_gaussian = privacy.rho is not None or privacy.delta > 0
+        return tuple(
+            kind for kind, can in zip(KINDS, (can_laplace, can_gaussian), strict=True) if can
+        )
+    if wanted not in KINDS:
+        raise InputError(f"noise must be 'auto', 'laplace' or 'gaussian', not {wanted!r}")
+    unit_scale(privacy, wanted)  # refuses a noise that cannot keep this promise
+    return (wanted,)
+
+
+def offers(
+    attempts: Sequence[Attempt], weights: np.ndarray, privacy: Privacy, kinds: Sequence[str]
+) -> list[Offer]:
+    """Every draft under every noise, best first; at equal error the earlier mechanism."""
+    priced = [
+        Offer(draft, kind, _error(draft, weights, privacy, kind))
+        for draft in (one.draft for one in attempts)
+        if draft is not None
+        for kind in kinds
+    ]
+    return sorted(priced, key=lambda offer: float(f"{offer.expected_error:.9g}"))
+
+
+def candidates(attempts: Sequence[Attempt], priced: Sequence[Offer]) -> Iterator[Candidate]:
+    """The offers as a reader sees them, then what was not tried and why."""
+    seconds = {one.mechanism: one.seconds for one in attempts}
+    for offer in priced:
+        name = offer.draft.mechanism
+        yield Candidate(name, offer.noise, offer.expected_error, seconds[name])
+    for one in attempts:
+        if one.draft is None:
+            yield Candidate(one.mechanism, "", np.inf, one.seconds, one.note)
+
+
+def lower_bound(attempts: Sequence[Attempt], privacy: Privacy) -> tuple[float, Proof] | None:
+    """The largest proven bound at the least variance that any allowed noise needs."""
+    bounds = [one.draft.bound for one in attempts if one.draft and one.draft.bound]
+    if not bounds:
+        return None
+    best = max(bounds, key=lambda bound: bound.lower)
+    variance = min(unit_variance(privacy, kind) for kind in noises(privacy))
+    return best.lower * variance, Proof(best.q)
+
+
+def make_measurable(
+    offer: Offer, workload: Workload, privacy: Privacy, max_total: int
+) -> Measurable:
+    """Round L to integers, rebuild B from them, calibrate, and bound the bias that is left."""
+    parts = offer.draft.parts
+    integers = quantise(
+        [_to_round(part) for part in parts],
+        max_total,
+        unit_scale=unit_scale(privacy, offer.noise),
+        kind=offer.noise,
+    )
+    blocks = tuple(
+        Block(part.cells, L, _rebuilt(part, integers.k))
+        for part, L in zip(parts, integers.blocks, strict=True)
+    )
+    strategy = Strategy(blocks, integers.k)
+    off = misfit(workload, blocks)
+    if all(part.is_exact for part in parts):
+        _require_rebuilt(workload, off)
+    return Measurable(
+        strategy, integers, calibrate(integers, privacy, offer.noise), max_total * off
+    )
+
+
+def _error(draft: Draft, weights: np.ndarray, privacy: Privacy, kind: str) -> float:
+    """Variance of one measurement × Δ² × Σ wᵢ‖Bᵢ‖²."""
+    l1, l2 = draft.sensitivities
+    delta = l1 if kind == "laplace" else l2
+    return unit_variance(privacy, kind) * delta**2 * draft.error(weights)
+
+
+def _to_round(part: Part) -> tuple[Matrix, Matrix | None]:
+    """(T, Z) where rounding T keeps the row space; otherwise L itself."""
+    if part.is_exact or part.basis is None:
+        whole = None if part.basis is None else part.basis.astype(np.int64)
+        return part.coefficients, whole
+    return part.coefficients @ part.basis, None
+
+
+def _rebuilt(part: Part, k: int) -> Matrix:
+    """B for the measured integers: R·T_q⁺ with the rounded T, or with 2ᵏT where L was rounded."""
+    whole = rounded(part.coefficients, k) if part.is_exact else None
+    return rebuild(part.combine, part.coefficients * 2.0**k if whole is None else whole)
+
+
+def _require_rebuilt(workload: Workload, off: np.ndarray) -> None:
+    """Refuse a strategy that would silently answer something else, a tiny row with 0 say."""
+    is_off = ~(off <= REBUILT * row_sizes(workload.matrix))
+    if is_off.any():
+        worst = workload.names[int(np.flatnonzero(is_off)[0])]
+        raise PlanError(
+            f"query {worst!r} would be off by more than {REBUILT} of its largest coefficient; "
+            f"bring the rows of the workload to comparable size, or use mechanism='nod'"
+        )

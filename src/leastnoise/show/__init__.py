@@ -1,0 +1,1 @@
+"""Plans and releases for people to read."""

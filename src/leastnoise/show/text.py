@@ -1,0 +1,76 @@
+"""A plan in a few lines of plain text."""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leastnoise.answers.intervals import NEGLIGIBLE
+from leastnoise.release.privacy import Privacy
+
+if TYPE_CHECKING:
+    from leastnoise.plan import Plan
+
+
+def plan_summary(plan: "Plan") -> str:
+    """What is promised, what will be measured, how accurate it will be, and what is proven."""
+    queries, cells = plan.workload.shape
+    measured = plan.measurable.integers.rows
+    lines = [
+        f"{queries:,} queries over {cells:,} cells ({plan.workload.classes:,} told apart)",
+        f"  promise    {promise_text(plan.privacy)}",
+        f"  strategy   {plan.mechanism}: {measured:,} numbers measured with {plan.noise} noise",
+        f"  accuracy   {_accuracy(plan.std)}",
+        f"  error      {plan.expected_error:,.6g} expected in total (squared)",
+        f"  proof      {_proof(plan)}",
+    ]
+    if (plan.measurable.bias > NEGLIGIBLE * plan.std).any():
+        lines.append(f"  bias       {_bias(plan)}")
+    return "\n".join(lines)
+
+
+def promise_text(privacy: Privacy) -> str:
+    """The promise and whom it protects: ε = 1, δ = 1e-06 for one record added or removed."""
+    if privacy.rho is not None:
+        budget = f"ρ = {number(privacy.rho)} (zCDP)"
+    else:
+        budget = f"ε = {number(privacy.epsilon)}"
+        if privacy.delta:
+            budget += f", δ = {number(privacy.delta)}"
+    records = "one record" if privacy.max_rows == 1 else f"{privacy.max_rows} records of one person"
+    how = "added or removed" if privacy.neighbors == "add_remove" else "changed"
+    return f"{budget} for {records} {how}"
+
+
+def number(value: Fraction | None) -> str:
+    """A fraction as a person would write it: 0.1, 1e-06, 1/3."""
+    if value is None:
+        return "none"
+    is_decimal = Fraction(repr(float(value))) == value
+    return f"{float(value):g}" if is_decimal else str(value)
+
+
+def _accuracy(std: np.ndarray) -> str:
+    low, middle, high = np.quantile(std, [0, 0.5, 1])
+    if np.isclose(low, high):
+        return f"standard error {middle:,.4g} for every answer"
+    return f"standard errors {low:,.4g} to {high:,.4g}, median {middle:,.4g}"
+
+
+def _proof(plan: "Plan") -> str:
+    certificate = plan.certificate
+    if certificate is None:
+        return "none asked for: mechanism='auto' proves a lower bound"
+    above = f"{100 * max(certificate.gap, 0):.2g}%"
+    return (
+        f"no unbiased linear strategy has less than {certificate.lower_bound:,.6g}; "
+        f"this one is {above} above"
+    )
+
+
+def _bias(plan: "Plan") -> str:
+    worst = float(plan.measurable.bias.max())
+    return (
+        f"rounding may shift an answer by up to {worst:,.3g}; intervals are that much wider "
+        f"(a smaller max_total makes it less)"
+    )

@@ -1,0 +1,26 @@
+"""The two strategies that need no search, against which every other is judged.
+
+Noise on data measures each class of cells by itself (Δ = 1), noise on results each query by
+itself. Expected squared error at unit noise: ‖W‖²_F over classes, and m·Δ².
+"""
+
+import numpy as np
+import scipy.sparse as sparse
+
+from leastnoise.strategy.strategy import Draft, Part
+from leastnoise.workload.rational import integer_rows
+from leastnoise.workload.workload import Workload
+
+
+def noise_on_data(workload: Workload) -> Draft:
+    """L = I over the classes, B = W. Cells that no query tells apart are measured together."""
+    one = sparse.csr_array(sparse.eye_array(workload.classes))
+    return Draft("nod", (Part(workload.cells, one, None, workload.matrix, True),))
+
+
+def noise_on_results(workload: Workload) -> Draft:
+    """L = W, B = I: each query on its own; a rational row as its integer multiple, divided."""
+    whole = integer_rows(workload.matrix)
+    rows, multipliers = whole or (workload.matrix, np.ones(workload.shape[0]))
+    divide = sparse.csr_array(sparse.diags_array(1 / multipliers))
+    return Draft("nor", (Part(workload.cells, divide, rows, divide, whole is not None),))

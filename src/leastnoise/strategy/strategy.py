@@ -1,0 +1,153 @@
+"""Strategies: as a solver drafts them in real numbers, and as they are measured in integers.
+
+Both are tuples of blocks. A record touches one class of each block, so sensitivities add over
+blocks; answers do too.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as linalg
+import scipy.sparse as sparse
+
+from leastnoise.errors import PlanError
+from leastnoise.memory import require
+from leastnoise.workload.matrices import (
+    Matrix,
+    by_column,
+    by_row,
+    column_norms,
+    dense,
+    row_squares,
+)
+
+_BLOCK = 2**20  # entries of L looked at together
+
+
+@dataclass(frozen=True)
+class Part:
+    """One block of a draft: measure L = T·Z on the classes of `cells`, rebuild with B = R·T⁺.
+
+    `basis` Z is None for the identity. Where `is_exact`, Z is integer-valued, so that any
+    rounding of T still measures combinations of the rows of Z, and R·Z is the workload.
+    """
+
+    cells: np.ndarray
+    coefficients: Matrix
+    basis: Matrix | None
+    combine: Matrix
+    is_exact: bool
+
+    @cached_property
+    def rebuild(self) -> Matrix:
+        """B = R·T⁺."""
+        return rebuild(self.combine, self.coefficients)
+
+    @cached_property
+    def sensitivities(self) -> tuple[float, float]:
+        """The largest ℓ1 and ℓ2 norm of a column of L."""
+        if self.basis is None:
+            return column_norms(self.coefficients)
+        width = max(1, _BLOCK // self.coefficients.shape[0])
+        columns = by_column(self.basis)
+        norms = [
+            column_norms(self.coefficients @ columns[:, start : start + width])
+            for start in range(0, self.basis.shape[1], width)
+        ]
+        return max(l1 for l1, _ in norms), max(l2 for _, l2 in norms)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """No strategy has less error than `lower` at unit noise; q over classes proves it."""
+
+    lower: float
+    q: np.ndarray
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a mechanism proposes to measure, before rounding, and the bound it proved if any."""
+
+    mechanism: str
+    parts: tuple[Part, ...]
+    bound: Bound | None = None
+    steps: int = 0
+
+    def error(self, weights: np.ndarray) -> float:
+        """Σ wᵢ‖Bᵢ‖²: the weighted total of the answers' variances at measurement variance 1."""
+        return float(weights @ sum(row_squares(part.rebuild) for part in self.parts))
+
+    @property
+    def sensitivities(self) -> tuple[float, float]:
+        """Δ₁ = Σ Δ₁ᵍ and Δ₂ = √(Σ (Δ₂ᵍ)²) over the blocks g."""
+        l1, l2 = zip(*(part.sensitivities for part in self.parts), strict=True)
+        return sum(l1), float(np.sqrt(np.square(l2).sum()))
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is measured on the classes of `cells`: integer queries L; B maps them to answers."""
+
+    cells: np.ndarray
+    L: Matrix
+    B: Matrix
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """The integer blocks that are measured, scaled by 2ᵏ, and their reconstructions."""
+
+    blocks: tuple[Block, ...]
+    k: int
+
+    @cached_property
+    def L(self) -> np.ndarray:
+        """The measured queries over the original cells, at their real scale: r × n, dense."""
+        rows = sum(block.L.shape[0] for block in self.blocks)
+        cells = len(self.blocks[0].cells)
+        require(8 * rows * cells, f"a dense {rows} x {cells} L", "use strategy.blocks")
+        return np.vstack([_over_cells(block) / 2.0**self.k for block in self.blocks])
+
+    @cached_property
+    def B(self) -> np.ndarray:
+        """Answers from real-scale measurements: m × r, dense."""
+        queries = self.blocks[0].B.shape[0]
+        rows = sum(block.B.shape[1] for block in self.blocks)
+        require(8 * queries * rows, f"a dense {queries} x {rows} B", "use strategy.blocks")
+        return np.hstack([dense(block.B) for block in self.blocks]) * 2.0**self.k
+
+    @cached_property
+    def row_squares(self) -> np.ndarray:
+        """‖Bᵢ‖² of each query, in lattice units: its variance at measurement variance 1."""
+        return np.asarray(sum(row_squares(block.B) for block in self.blocks))
+
+    def answers(self, measurements: tuple[np.ndarray, ...]) -> np.ndarray:
+        """B·y, summed over blocks."""
+        products = [
+            np.asarray(block.B @ y.astype(np.float64))
+            for block, y in zip(self.blocks, measurements, strict=True)
+        ]
+        return np.asarray(sum(products))
+
+
+def rebuild(combine: Matrix, coefficients: Matrix) -> Matrix:
+    """B = R·T⁺, the least-squares reconstruction; a diagonal T is divided out."""
+    diagonal = coefficients.diagonal()
+    if sparse.issparse(coefficients) and coefficients.nnz == len(diagonal) and diagonal.all():
+        return by_row(combine @ sparse.diags_array(1 / diagonal))
+    upright, triangle = linalg.qr(dense(coefficients), mode="economic", check_finite=False)
+    try:
+        spread = linalg.solve_triangular(triangle, dense(combine).T, trans="T", check_finite=False)
+    except linalg.LinAlgError:
+        raise PlanError("the strategy does not span the queries after rounding") from None
+    return np.asarray(spread.T @ upright.T)
+
+
+def _over_cells(block: Block) -> np.ndarray:
+    """The block's L with one column per original cell."""
+    used = block.cells >= 0
+    full = np.zeros((block.L.shape[0], len(used)))
+    full[:, used] = dense(block.L)[:, block.cells[used]]
+    return full
