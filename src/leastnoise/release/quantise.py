@@ -1,0 +1,149 @@
+"""From a real strategy L to an integer one L_q ≈ 2ᵏL, whose sensitivity is known exactly.
+
+Everything here is chosen from public numbers: the strategy, the promise, `max_total`.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from leastnoise.errors import InputError, PrivacyError
+from leastnoise.release.integers import (
+    BOUND,
+    MOST_BITS,
+    IntegerStrategy,
+    integer_strategy,
+    largest_sum,
+)
+from leastnoise.release.privacy import whole
+from leastnoise.release.products import exact_product
+from leastnoise.release.sensitivity import Matrix
+
+__all__ = ["IntegerStrategy", "Matrix", "integer_strategy", "quantise"]
+
+HEADROOM = 64  # noise beyond 64 scales has probability below e⁻⁶⁴ ≈ 1.6e-28 a draw
+
+Real: TypeAlias = NDArray[Any] | sp.sparray
+Part: TypeAlias = tuple[Real, Real | None]
+
+
+def quantise(
+    parts: Sequence[Part], max_total: int, *, unit_scale: float, kind: str
+) -> IntegerStrategy:
+    """The integer strategy with the largest k ≤ 40 for which sums and noise stay below 2⁶²:
+
+        maxᵢ Σⱼ |L_q,ij|·max_total + 64·scale < 2⁶²,   to a thousandth
+
+    A part is (T, Z). With an integer Z, L = T·Z and L_q = round(2ᵏT)·Z: its rows are still
+    combinations of Z's, so W = B·L_q can hold exactly. With Z None, L_q = round(2ᵏT).
+    `unit_scale` is `calibrate.unit_scale(privacy, kind)`, the noise scale at sensitivity 1, and
+    `kind` names the sensitivity it multiplies: Δ₁ for "laplace", Δ₂ for "gaussian".
+    """
+    max_total = whole(max_total, "max_total")
+    if kind not in ("laplace", "gaussian"):
+        raise InputError(f"kind must be 'laplace' or 'gaussian', not {kind!r}")
+    if not unit_scale > 0:
+        raise InputError("unit_scale must be greater than 0")
+    if unit_scale >= BOUND:
+        raise PrivacyError("this much noise does not fit into 62 bits; promise less privacy")
+    checked = [(_real(T), None if Z is None else _whole_numbers(Z)) for T, Z in parts]
+    k = _first_guess(checked, max_total)
+    while k >= 0:
+        strategy = _at(checked, k, max_total)
+        if strategy is None:
+            k -= 1
+            continue
+        excess = _needed(strategy, unit_scale, kind) / BOUND
+        if excess < 1:
+            return strategy
+        k -= max(1, math.floor(math.log2(excess)))
+    raise PrivacyError("the sums do not fit into 62 bits; give a smaller max_total")
+
+
+def _needed(strategy: IntegerStrategy, unit_scale: float, kind: str) -> float:
+    """maxᵢ Σⱼ |L_q,ij|·n_max + 64·scale, with a thousandth to spare for calibration's slack."""
+    delta = strategy.delta1 if kind == "laplace" else math.sqrt(strategy.delta2_squared)
+    return 1.001 * (largest_sum(strategy) + HEADROOM * unit_scale * delta)
+
+
+def _first_guess(parts: Sequence[tuple[Matrix, Matrix | None]], max_total: int) -> int:
+    """The largest k ≤ 40 with 2ᵏ·maxᵢ Σⱼ|Lᵢⱼ|·max_total < 2⁶², in floats."""
+    largest = max((float(_row_sums(T, Z).max(initial=0.0)) for T, Z in parts), default=0.0)
+    if largest == 0:
+        raise InputError("parts must hold at least one nonzero matrix")
+    return min(MOST_BITS, math.floor(62 - math.log2(max_total) - math.log2(largest)))
+
+
+def _row_sums(T: Any, Z: Any) -> NDArray[np.float64]:
+    """Σⱼ |(TZ)ᵢⱼ| for every row, a few columns at a time."""
+    if Z is None:
+        return np.asarray(abs(T).sum(axis=1)).ravel()
+    total = np.zeros(T.shape[0])
+    width = max(1, 2**20 // max(1, *T.shape))
+    columns = Z.tocsc() if isinstance(Z, sp.csr_array) else Z
+    for start in range(0, Z.shape[1], width):
+        product = T @ columns[:, start : start + width].astype(np.float64)
+        total += np.asarray(abs(product).sum(axis=1)).ravel()
+    return total
+
+
+def _at(
+    parts: Sequence[tuple[Matrix, Matrix | None]], k: int, max_total: int
+) -> IntegerStrategy | None:
+    """The strategy at this k, or None where an entry would not fit."""
+    blocks = []
+    for T, Z in parts:
+        block = rounded(T, k)
+        if block is not None and Z is not None:
+            block = exact_product(block, Z, below=BOUND)
+        if block is None:
+            return None
+        blocks.append(block)
+    return integer_strategy(blocks, k, max_total)
+
+
+def rounded(T: Any, k: int) -> Matrix | None:
+    """round(2ᵏT); a power of two scales exactly, so integers stay exact multiples."""
+    sparse = isinstance(T, sp.csr_array)
+    scaled = np.ldexp(T.data if sparse else T, k)
+    np.rint(scaled, out=scaled)
+    if max(scaled.max(initial=0.0), -scaled.min(initial=0.0)) >= BOUND:
+        return None
+    entries = scaled.astype(np.int64)
+    return sp.csr_array((entries, T.indices, T.indptr), shape=T.shape) if sparse else entries
+
+
+def _real(T: Any) -> Any:
+    """T as float64, dense or csr, exactly."""
+    T = _matrix(T)
+    values = T.astype(np.float64, copy=False)
+    entries = values.data if isinstance(values, sp.csr_array) else values
+    if not np.isfinite(entries).all():
+        raise InputError("parts must hold finite entries")
+    if T.dtype.kind in "iu" and np.abs(entries).max(initial=0.0) >= 2.0**53:
+        raise InputError("parts must hold integers below 2**53 in absolute value")
+    return values
+
+
+def _whole_numbers(Z: Any) -> Matrix:
+    Z = _matrix(Z)
+    if Z.dtype.kind not in "iu":
+        raise InputError("Z must have an integer type; with another one give (L, None)")
+    whole_numbers: Matrix = Z.astype(np.int64)
+    return whole_numbers
+
+
+def _matrix(value: Any) -> Any:
+    matrix: Any = value
+    if sp.issparse(value):
+        matrix = sp.coo_array(matrix).tocsr()
+        matrix.sum_duplicates()
+    else:
+        matrix = np.asarray(value)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "iuf":
+        raise InputError("parts must hold real matrices with two dimensions")
+    return matrix

@@ -1,0 +1,209 @@
+"""Noise scales: on the safe side always, and no larger than they must be."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from dp_accounting.pld import accountant, common
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leastnoise.errors import InputError, PrivacyError
+from leastnoise.release.calibrate import (
+    MARGIN,
+    Noise,
+    calibrate,
+    unit_scale,
+    unit_sigma,
+    unit_variance,
+)
+from leastnoise.release.integers import IntegerStrategy, integer_strategy
+from leastnoise.release.noise import privacy_loss
+from leastnoise.release.privacy import promise
+from leastnoise.release.rounding import round_up, round_up_root
+
+PAIRS = [
+    ("1", "1e-6"),
+    ("0.01", "1e-4"),
+    ("1/3", "1e-12"),
+    ("10", "1e-9"),
+    ("0.1", "0.5"),
+    ("5", "1e-30"),
+]
+
+
+def identity(scale: int, n: int = 3) -> IntegerStrategy:
+    return integer_strategy([scale * np.eye(n, dtype=np.int64)], 0, 1)
+
+
+def hockey_stick(epsilon: Fraction, sigma: float) -> mpmath.mpf:
+    """∫ max(0, p − e^ε·q) for p = N(1, σ²), q = N(0, σ²): positive where x > εσ² + 1/2."""
+    with mpmath.workdps(50):
+        eps, s = mpmath.mpf(epsilon.numerator) / epsilon.denominator, mpmath.mpf(sigma)
+        start = eps * s**2 + mpmath.mpf(1) / 2
+
+        def excess(x: mpmath.mpf) -> mpmath.mpf:
+            return mpmath.npdf(x, 1, s) - mpmath.exp(eps) * mpmath.npdf(x, 0, s)
+
+        ends = [start + s * step for step in (0, 0.125, 0.5, 1, 2, 4, 8, 16)]
+        return mpmath.quad(excess, ends)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PAIRS)
+def test_sigma_meets_the_integrated_definition_and_hardly_more(epsilon: str, delta: str) -> None:
+    privacy = promise(epsilon, delta)
+    sigma = unit_sigma(privacy)
+    with mpmath.workdps(50):
+        most = mpmath.mpf(privacy.delta.numerator) / privacy.delta.denominator
+        assert hockey_stick(privacy.epsilon, sigma) <= most * (1 + mpmath.mpf(10) ** -25)
+        assert hockey_stick(privacy.epsilon, sigma * (1 - 1e-12)) > most
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("0.01", "1e-4"), ("10", "1e-9")])
+def test_sigma_agrees_with_dp_accounting(epsilon: str, delta: str) -> None:
+    """Google's accountant solves by bisection in doubles, to about 1e-7."""
+    parameters = common.DifferentialPrivacyParameters(float(epsilon), float(delta))
+    theirs = accountant.get_smallest_gaussian_noise(parameters, num_queries=1, sensitivity=1)
+    assert unit_sigma(promise(epsilon, delta)) == pytest.approx(theirs, rel=1e-4)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PAIRS[:5])
+def test_delta_agrees_with_dp_accounting(epsilon: str, delta: str) -> None:
+    from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
+
+    loss = GaussianPrivacyLoss(unit_sigma(promise(epsilon, delta)))
+    spent = loss.get_delta_for_epsilon(float(Fraction(epsilon)))
+    assert spent == pytest.approx(float(delta), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [("1e-6", "1e-300"), ("100", "1e-6"), ("10000", "1e-6"), ("1", "0.999")]
+)
+def test_extremes_are_solved(epsilon: str, delta: str) -> None:
+    assert 0 < unit_sigma(promise(epsilon, delta)) < 1e9
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1e-300", "1e-300"), ("1e5", "1e-6")])
+def test_what_cannot_be_verified_is_refused(epsilon: str, delta: str) -> None:
+    with pytest.raises(PrivacyError):
+        unit_sigma(promise(epsilon, delta))
+
+
+def test_zcdp_sigma_is_the_least_double() -> None:
+    sigma = unit_sigma(promise(rho="0.1"))
+    assert Fraction(sigma) ** 2 >= 5
+    assert Fraction(math.nextafter(sigma, 0)) ** 2 < 5
+
+
+def test_hand_worked_prices() -> None:
+    assert unit_variance(promise(epsilon="1/2"), "laplace") == 8
+    assert unit_variance(promise(epsilon="1/2", neighbors="change_one"), "laplace") == 32
+    assert unit_variance(promise(rho="1/8", max_rows=3), "gaussian") == 36
+    assert unit_scale(promise(epsilon="1/2", max_rows=3), "laplace") == 6
+
+
+def test_noise_that_cannot_keep_the_promise_is_refused() -> None:
+    with pytest.raises(InputError, match="Gaussian noise needs delta > 0 or rho"):
+        unit_variance(promise(epsilon=1), "gaussian")
+    with pytest.raises(InputError, match="Laplace noise needs epsilon"):
+        unit_variance(promise(rho=1), "laplace")
+    with pytest.raises(InputError, match="noise must be"):
+        unit_variance(promise(epsilon=1), "cauchy")
+
+
+positive = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9, max_denominator=10**12)
+
+
+@given(positive)
+def test_round_up_is_the_least_double(number: Fraction) -> None:
+    double = round_up(number)
+    assert Fraction(double) >= number
+    assert Fraction(math.nextafter(double, 0)) < number
+
+
+@given(positive)
+def test_round_up_root_is_the_least_double(square: Fraction) -> None:
+    root = round_up_root(square)
+    assert Fraction(root) ** 2 >= square
+    assert Fraction(math.nextafter(root, 0)) ** 2 < square
+
+
+@pytest.mark.parametrize("steps", [-2, -1, 0, 1, 2])
+@pytest.mark.parametrize("root", [1.0, 1.4142135623730951, 2.0, 3.0, 1.9999999999999998, 0.1, 7e8])
+def test_round_up_root_next_to_exact_squares(root: float, steps: int) -> None:
+    square = Fraction(root) ** 2 * (1 + steps * Fraction(1, 10**30))
+    expected = root if steps <= 0 else math.nextafter(root, math.inf)
+    assert round_up_root(square) == expected
+
+
+@given(
+    epsilon=st.fractions(Fraction(1, 10**6), 50, max_denominator=10**9),
+    entry=st.integers(1, 2**60),
+    rows=st.integers(1, 5),
+)
+@settings(deadline=None)
+def test_laplace_scale_is_safe_tight_and_accepted_by_opendp(
+    epsilon: Fraction, entry: int, rows: int
+) -> None:
+    privacy = promise(epsilon, max_rows=rows)
+    noise = calibrate(identity(entry), privacy, "laplace")
+    least = rows * entry / epsilon
+    assert least < Fraction(noise.scale) <= least * MARGIN * (1 + Fraction(1, 2**52))
+    assert privacy_loss(noise, rows * entry) <= noise.limit == epsilon
+
+
+@given(
+    rho=st.fractions(Fraction(1, 10**9), 50, max_denominator=10**9),
+    entry=st.integers(1, 2**60),
+    rows=st.integers(1, 5),
+)
+@settings(deadline=None)
+def test_gaussian_scale_is_safe_tight_and_accepted_by_opendp(
+    rho: Fraction, entry: int, rows: int
+) -> None:
+    noise = calibrate(identity(entry), promise(rho=rho, max_rows=rows), "gaussian")
+    least = Fraction(rows * entry) ** 2 / (2 * rho)
+    assert least < Fraction(noise.scale) ** 2 <= least * (MARGIN + Fraction(1, 2**51)) ** 2
+    assert privacy_loss(noise, float(rows * entry)) <= noise.limit == rho
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PAIRS[:3])
+def test_gaussian_under_epsilon_delta_pays_for_the_lattice(epsilon: str, delta: str) -> None:
+    """δ(σ/Δ) + (1 + e^ε)·r/(20σ²) ≤ δ with the σ that is really used."""
+    privacy, entry, r = promise(epsilon, delta), 2**30, 3
+    noise = calibrate(identity(entry, r), privacy, "gaussian")
+    with mpmath.workdps(50):
+        eps = mpmath.mpf(privacy.epsilon.numerator) / privacy.epsilon.denominator
+        lattice = (1 + mpmath.exp(eps)) * r / (20 * mpmath.mpf(noise.scale) ** 2)
+        continuous = hockey_stick(privacy.epsilon, noise.scale / entry)
+        total = (continuous + lattice) / (
+            mpmath.mpf(privacy.delta.numerator) / privacy.delta.denominator
+        )
+        assert 1 - 1e-3 < total <= 1
+    assert privacy_loss(noise, float(entry)) <= noise.limit
+
+
+def test_a_coarse_lattice_is_refused() -> None:
+    with pytest.raises(PrivacyError, match="lattice is too coarse"):
+        calibrate(identity(16), promise(1, "1e-6"), "gaussian")
+    assert calibrate(identity(16), promise(rho=1), "gaussian").scale > 0
+
+
+def test_the_lattice_may_cost_a_thousandth_of_delta_and_no_more() -> None:
+    """(1 + e)/(20·(4.2247·E)²) ≤ 1e-9 from E = 3228 on."""
+    privacy = promise(1, "1e-6")
+    with pytest.raises(PrivacyError, match="lattice is too coarse"):
+        calibrate(identity(3227, 1), privacy, "gaussian")
+    assert calibrate(identity(3229, 1), privacy, "gaussian").scale > 0
+
+
+def test_delta_beside_laplace_changes_nothing() -> None:
+    pure = calibrate(identity(16), promise(1), "laplace")
+    assert calibrate(identity(16), promise(1, "1e-6"), "laplace") == pure
+
+
+def test_variance_bounds_the_discrete_one() -> None:
+    assert Noise("laplace", 3.0, Fraction(1)).variance == 18
+    assert Noise("gaussian", 3.0, Fraction(1)).variance == 9
