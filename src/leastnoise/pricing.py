@@ -124,7 +124,7 @@ def make_measurable(
     """Round L to integers, rebuild B from them, calibrate, and bound the bias that is left."""
     parts = offer.draft.parts
     integers = quantise(
-        [_to_round(part) for part in parts],
+        [(part.coefficients, part.basis) for part in parts],
         max_total,
         unit_scale=unit_scale(privacy, offer.noise),
         kind=offer.noise,
@@ -147,14 +147,6 @@ def _error(draft: Draft, weights: np.ndarray, privacy: Privacy, kind: str) -> fl
     l1, l2 = draft.sensitivities
     delta = l1 if kind == "laplace" else l2
     return unit_variance(privacy, kind) * delta**2 * draft.error(weights)
-
-
-def _to_round(part: Part) -> tuple[Matrix, Matrix | None]:
-    """(T, Z) where rounding T keeps the row space; otherwise L itself."""
-    if part.is_exact or part.basis is None:
-        whole = None if part.basis is None else part.basis.astype(np.int64)
-        return part.coefficients, whole
-    return part.coefficients @ part.basis, None
 
 
 def _rebuilt(part: Part, k: int) -> Matrix:

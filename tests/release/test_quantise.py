@@ -119,7 +119,6 @@ def test_noise_beyond_62_bits_is_refused() -> None:
         ([(np.array([["1"]]), None)], "real matrices"),
         ([(np.array([[1j]]), None)], "real matrices"),
         ([(np.array([[2**60]]), None)], "below 2"),
-        ([(np.ones((1, 1)), np.ones((1, 1)))], "integer type"),
         ([(np.ones((1, 1)), None), (np.zeros((1, 1)), None)], "nonzero"),
     ],
 )

@@ -13,16 +13,16 @@ _CHUNK = 2**20  # entries of the result at a time: temporaries of 8 MB each
 
 
 def exact_product(T: Matrix, Z: Matrix, below: int) -> Matrix | None:
-    """T·Z in int64; None unless maxᵢ Σₗ |tᵢₗ|·maxⱼ|zₗⱼ| < `below` ≤ 2⁶², which bounds every
-    partial sum, so that nothing can wrap around."""
+    """T·Z in int64, for whole numbers Z of any type; None unless Σₗ |tᵢₗ|·maxⱼ|zₗⱼ| < `below` ≤ 2⁶²
+    in every row i, which bounds each partial sum, so that nothing can wrap around."""
     if not _certainly_below(T, Z, below):
         return None
     if isinstance(T, sp.csr_array) or isinstance(Z, sp.csr_array):
-        product: Matrix = T @ Z  # scipy adds in int64
+        product: Matrix = T @ Z.astype(np.int64)  # scipy adds in int64
         return product
     bits = _FLOAT_BITS - (largest_entry(Z) * Z.shape[0]).bit_length()
     if bits < 1:
-        return T @ Z  # int64 without BLAS: slow, and only for enormous Z
+        return T @ Z.astype(np.int64)  # int64 without BLAS: slow, and only for enormous Z
     return _product_by_pieces(T, Z, bits)
 
 
@@ -36,7 +36,7 @@ def _product_by_pieces(T: Integers, Z: Integers, bits: int) -> Integers:
     width = max(1, _CHUNK // max(1, *T.shape))
     for start in range(0, Z.shape[1], width):
         columns = slice(start, start + width)
-        right = Z[:, columns].astype(np.float64)
+        right = Z[:, columns].astype(np.float64, copy=False)
         for p, piece in enumerate(pieces):
             result[:, columns] += (piece @ right).astype(np.int64) << (bits * p)
     return result
@@ -52,8 +52,9 @@ def _pieces(T: Integers, bits: int) -> list[NDArray[np.float64]]:
 
 def _certainly_below(T: Any, Z: Any, below: int) -> bool:
     """A float64 sum of s positive terms errs by less than s·2⁻⁵² of itself, so 1e-6 covers it."""
-    largest = abs(Z).max(axis=1)
     if isinstance(Z, sp.csr_array):
-        largest = largest.toarray()
-    sums = abs(T).astype(np.float64) @ np.asarray(largest, dtype=np.float64).ravel()
+        largest = abs(Z).max(axis=1).toarray().ravel()
+    else:
+        largest = np.maximum(Z.max(axis=1), -Z.min(axis=1))
+    sums = abs(T).astype(np.float64) @ np.asarray(largest, dtype=np.float64)
     return float(sums.max(initial=0.0)) * (1 + 1e-6) < below

@@ -38,8 +38,9 @@ def quantise(
 
         maxᵢ Σⱼ |L_q,ij|·max_total + 64·scale < 2⁶²,   to a thousandth
 
-    A part is (T, Z). With an integer Z, L = T·Z and L_q = round(2ᵏT)·Z: its rows are still
-    combinations of Z's, so W = B·L_q can hold exactly. With Z None, L_q = round(2ᵏT).
+    A part is (T, Z) for L = T·Z. With whole numbers in Z, L_q = round(2ᵏT)·Z: its rows are still
+    combinations of Z's, so W = B·L_q can hold exactly. With other numbers L_q = round(2ᵏ·TZ),
+    and with Z None, the identity, L_q = round(2ᵏT).
     `unit_scale` is `calibrate.unit_scale(privacy, kind)`, the noise scale at sensitivity 1, and
     `kind` names the sensitivity it multiplies: Δ₁ for "laplace", Δ₂ for "gaussian".
     """
@@ -50,7 +51,7 @@ def quantise(
         raise InputError("unit_scale must be greater than 0")
     if unit_scale >= BOUND:
         raise PrivacyError("this much noise does not fit into 62 bits; promise less privacy")
-    checked = [(_real(T), None if Z is None else _whole_numbers(Z)) for T, Z in parts]
+    checked = [(_real(T), None if Z is None else _real(Z)) for T, Z in parts]
     k = _first_guess(checked, max_total)
     while k >= 0:
         strategy = _at(checked, k, max_total)
@@ -81,7 +82,8 @@ def _first_guess(parts: Sequence[tuple[Matrix, Matrix | None]], max_total: int) 
 def _row_sums(T: Any, Z: Any) -> NDArray[np.float64]:
     """Σⱼ |(TZ)ᵢⱼ| for every row, a few columns at a time."""
     if Z is None:
-        return np.asarray(abs(T).sum(axis=1)).ravel()
+        pieces: list[Any] = [T] if isinstance(T, sp.csr_array) else _pieces(T)
+        return np.concatenate([np.asarray(abs(piece).sum(axis=1)).ravel() for piece in pieces])
     total = np.zeros(T.shape[0])
     width = max(1, 2**20 // max(1, *T.shape))
     columns = Z.tocsc() if isinstance(Z, sp.csr_array) else Z
@@ -97,24 +99,55 @@ def _at(
     """The strategy at this k, or None where an entry would not fit."""
     blocks = []
     for T, Z in parts:
-        block = rounded(T, k)
-        if block is not None and Z is not None:
-            block = exact_product(block, Z, below=BOUND)
+        block = _block(T, Z, k)
         if block is None:
             return None
         blocks.append(block)
     return integer_strategy(blocks, k, max_total)
 
 
+def _block(T: Any, Z: Any, k: int) -> Matrix | None:
+    """L_q at this k, or None where an entry would not fit."""
+    if Z is not None and not is_whole(Z):
+        return _rounded_product(T, Z, k)
+    block = rounded(T, k)
+    return block if block is None or Z is None else exact_product(block, Z, below=BOUND)
+
+
+def _rounded_product(T: Any, Z: Any, k: int) -> Matrix | None:
+    """round(2ᵏ·TZ), some columns at a time, so that L itself never stands beside L_q."""
+    if isinstance(T, sp.csr_array) and isinstance(Z, sp.csr_array):
+        return rounded(T @ Z, k)
+    whole = np.empty((T.shape[0], Z.shape[1]), dtype=np.int64)
+    columns = Z.tocsc() if isinstance(Z, sp.csr_array) else Z
+    width = max(1, 2**20 // max(1, *T.shape))
+    for start in range(0, Z.shape[1], width):
+        part = slice(start, start + width)
+        block = rounded(np.asarray(T @ columns[:, part]), k)
+        if block is None:
+            return None
+        whole[:, part] = block
+    return whole
+
+
 def rounded(T: Any, k: int) -> Matrix | None:
     """round(2ᵏT); a power of two scales exactly, so integers stay exact multiples."""
-    sparse = isinstance(T, sp.csr_array)
-    scaled = np.ldexp(T.data if sparse else T, k)
-    np.rint(scaled, out=scaled)
-    if max(scaled.max(initial=0.0), -scaled.min(initial=0.0)) >= BOUND:
-        return None
-    entries = scaled.astype(np.int64)
-    return sp.csr_array((entries, T.indices, T.indptr), shape=T.shape) if sparse else entries
+    values = T.data if isinstance(T, sp.csr_array) else T
+    whole = np.empty(values.shape, dtype=np.int64)
+    for piece, out in zip(_pieces(values), _pieces(whole), strict=True):
+        scaled = np.rint(np.ldexp(piece, k))
+        if max(scaled.max(initial=0.0), -scaled.min(initial=0.0)) >= BOUND:
+            return None
+        out[...] = scaled
+    if isinstance(T, sp.csr_array):
+        return sp.csr_array((whole, T.indices, T.indptr), shape=T.shape)
+    return whole
+
+
+def _pieces(array: NDArray[Any]) -> list[NDArray[Any]]:
+    """Views of some rows at a time, so that temporaries stay small beside a large matrix."""
+    step = max(1, 2**20 // max(1, array[:1].size))
+    return [array[start : start + step] for start in range(0, max(1, len(array)), step)]
 
 
 def _real(T: Any) -> Any:
@@ -129,12 +162,15 @@ def _real(T: Any) -> Any:
     return values
 
 
-def _whole_numbers(Z: Any) -> Matrix:
-    Z = _matrix(Z)
-    if Z.dtype.kind not in "iu":
-        raise InputError("Z must have an integer type; with another one give (L, None)")
-    whole_numbers: Matrix = Z.astype(np.int64)
-    return whole_numbers
+def is_whole(Z: Matrix) -> bool:
+    """Whether all entries are whole numbers that a double holds exactly."""
+    values = Z.data if isinstance(Z, sp.csr_array) else Z
+    return all(_is_whole(piece) for piece in _pieces(values))
+
+
+def _is_whole(piece: NDArray[Any]) -> bool:
+    size = max(piece.max(initial=0.0), -piece.min(initial=0.0))
+    return bool(size < 2.0**53 and np.array_equal(piece, np.rint(piece)))
 
 
 def _matrix(value: Any) -> Any:

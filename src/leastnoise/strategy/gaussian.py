@@ -93,7 +93,9 @@ def solve(
         if progress.gap <= gap or monotonic() >= stop_at or step == most_steps:
             break
         move = _POWER * np.log(np.maximum(point.g / point.t, 1e-300))
-        log_q = accelerator.next(log_q, move, point.t, np.sqrt(point.q))
+        # √q, because log q of a vanishing cell means nothing; but g > t says it must grow again.
+        weight = np.sqrt(point.q + (point.g > point.t) / len(point.q))
+        log_q = accelerator.next(log_q, move, point.t, weight)
         point = _evaluate(matrix, _probabilities(log_q))
     lower = lower_bound(matrix, highest.q)
     return Solution(lowest.root, lowest.achieved, highest.q, lower, step)
@@ -102,14 +104,16 @@ def solve(
 def lower_bound(matrix: np.ndarray, q: np.ndarray) -> float:
     """(‖M·diag(√q)‖_*)² for Σq = 1, rounded down: no strategy has less error at unit noise.
 
-    Singular values come from a backward-stable QR, off by rounding of the largest at most; the
-    margin of 1e-12 per singular value covers s·2⁻⁵³ and more.
+    Singular values come from the triangle of a backward-stable QR, taken block by block, so each
+    is off by rounding of the largest at most; 1e-12 per singular value covers that and more.
     """
-    scaled = (matrix * np.sqrt(q / q.sum())).T
-    if scaled.shape[0] > scaled.shape[1]:
-        scaled = linalg.qr(scaled, mode="r", overwrite_a=True, check_finite=False)[0]
-        scaled = scaled[: scaled.shape[1]]
-    nuclear = float(linalg.svdvals(scaled, check_finite=False).sum())
+    roots = np.sqrt(q / q.sum())
+    triangle = np.zeros((0, len(matrix)))
+    for block in _blocks(matrix.shape, len(matrix)):
+        rows = np.vstack([triangle, (matrix[:, block] * roots[block]).T])
+        triangle = linalg.qr(rows, mode="r", overwrite_a=True, check_finite=False)[0]
+        triangle = triangle[: len(matrix)]
+    nuclear = float(linalg.svdvals(triangle, check_finite=False).sum())
     return nuclear**2 * (1 - 1e-12 * min(matrix.shape))
 
 
@@ -120,12 +124,8 @@ def _probabilities(log_q: np.ndarray) -> np.ndarray:
 
 def _evaluate(matrix: np.ndarray, q: np.ndarray) -> _Point:
     """One eigendecomposition and two products with M, in blocks of its columns."""
-    size = len(matrix)
-    blocks = [
-        slice(start, start + max(1, _BLOCK // size))
-        for start in range(0, matrix.shape[1], max(1, _BLOCK // size))
-    ]
-    kernel = np.zeros((size, size))
+    blocks = _blocks(matrix.shape, _BLOCK // len(matrix))
+    kernel = np.zeros((len(matrix), len(matrix)))
     for block in blocks:
         scaled = matrix[:, block] * np.sqrt(q[block])
         kernel += scaled @ scaled.T
@@ -139,12 +139,17 @@ def _evaluate(matrix: np.ndarray, q: np.ndarray) -> _Point:
     return _Point(q, float(np.sqrt(values).sum()), g, root)
 
 
+def _blocks(shape: tuple[int, ...], width: int) -> list[slice]:
+    """Ranges of columns, `width` at a time."""
+    step = max(1, width)
+    return [slice(start, start + step) for start in range(0, shape[1], step)]
+
+
 class _Accelerator:
     """Anderson acceleration of the map x ← x + f(x), kept only while t keeps rising.
 
-    The next x combines the last ones so that their combined f is least in a norm weighted by √q
-    (log q of a vanishing cell means nothing). When t falls, memory is dropped and the last good
-    x takes its plain step.
+    The next x combines the last ones so that their combined f is least in a weighted norm. When
+    t falls, memory is dropped and the last good x takes its plain step.
     """
 
     def __init__(self, memory: int) -> None:

@@ -23,9 +23,8 @@ def integer_rows(matrix: Matrix) -> tuple[Matrix, np.ndarray] | None:
     A double counts as the fraction p/q, q ≤ 10,000, that rounds to it: 0.1 is 1/10 and
     0.333… is 1/3, so that row·d differs from an integer row by rounding alone.
     """
-    data = entries(matrix)
-    if _is_integer(data):
-        return (matrix, np.ones(matrix.shape[0])) if _fits(data) else None
+    if is_integer(matrix):
+        return matrix, np.ones(matrix.shape[0])
     multipliers = _multipliers(matrix)
     if multipliers is None:
         return None
@@ -63,9 +62,9 @@ def _denominator(value: float) -> int:
     return fraction.denominator if float(fraction) == value else 0
 
 
-def _is_integer(data: np.ndarray) -> bool:
-    """Row by row, so that a large matrix costs no second one."""
-    return all(np.array_equal(part, np.rint(part)) for part in np.atleast_1d(data))
+def is_integer(matrix: Matrix) -> bool:
+    """Whether every entry is a whole number; row by row, so that no second matrix is made."""
+    return all(np.array_equal(row, np.rint(row)) for row in np.atleast_2d(entries(matrix)))
 
 
 def _fits(data: np.ndarray) -> bool:

@@ -15,14 +15,13 @@ import scipy.linalg as linalg
 
 from leastnoise.workload.matrices import (
     Matrix,
-    by_row,
     dense,
     row_sizes,
     row_squares,
     scale_rows,
     stack,
 )
-from leastnoise.workload.rational import integer_rows
+from leastnoise.workload.rational import integer_rows, is_integer
 from leastnoise.workload.workload import Workload
 
 _INDEPENDENT = 1e-10  # of the largest pivot, on rows of unit length
@@ -55,7 +54,8 @@ def reduce(workload: Workload, weights: np.ndarray) -> Reduction:
     if len(index) == workload.classes:
         basis, combine, is_exact = None, workload.matrix, True
     else:
-        basis, is_exact = rows[index], whole is not None
+        basis = rows if len(index) == len(weights) else rows[index]
+        is_exact = is_integer(basis)
         is_all = len(index) == len(weights)
         divisors = whole[1] if whole else np.ones(len(weights))
         combine = np.diag(1 / divisors) if is_all else _combine(workload.matrix, basis)
@@ -71,24 +71,24 @@ def _independent_rows(matrix: Matrix) -> np.ndarray:
     dependences and is never wider than 2m.
     """
     rows, columns = matrix.shape
-    unit = _unit_rows(matrix)
-    if rows <= columns and _is_well_conditioned(unit):
+    lengths = np.sqrt(row_squares(matrix))
+    inverse = 1 / np.where(lengths > 0, lengths, 1)
+    if rows <= columns and _is_regular(dense(matrix @ matrix.T) * np.outer(inverse, inverse)):
         return np.arange(rows)
-    if columns <= rows and _is_well_conditioned(by_row(unit.T)):
+    if columns <= rows and _is_regular(_gram_of_columns(scale_rows(inverse, matrix))):
         return np.arange(columns)  # the identity takes their place
-    pivots, order = linalg.qr(_sketch(unit).T, mode="r", pivoting=True)
+    sketch = dense(scale_rows(inverse, _sketch(matrix)))
+    pivots, order = linalg.qr(sketch.T, mode="r", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(pivots))
     return np.sort(order[: int((sizes > _INDEPENDENT * sizes[0]).sum())])
 
 
-def _unit_rows(matrix: Matrix) -> Matrix:
-    lengths = np.sqrt(row_squares(matrix))
-    return scale_rows(1 / np.where(lengths > 0, lengths, 1), matrix)
+def _gram_of_columns(matrix: Matrix) -> np.ndarray:
+    return dense(matrix.T @ matrix)
 
 
-def _is_well_conditioned(rows: Matrix) -> bool:
-    """Whether λ_min(rows·rowsᵀ) is safely above rounding, by one Cholesky factorisation."""
-    gram = dense(rows @ rows.T)
+def _is_regular(gram: np.ndarray) -> bool:
+    """Whether λ_min of a Gram matrix is safely above rounding, by one Cholesky factorisation."""
     gram[np.diag_indices_from(gram)] -= _INDEPENDENT * np.trace(gram)
     try:
         linalg.cholesky(gram, overwrite_a=True, check_finite=False)
