@@ -3,7 +3,7 @@
 A guard whose removal harms nothing would be decoration, and its test could not fail.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import ModuleType
@@ -49,11 +49,17 @@ def foreign_error_at_scale_nan() -> bool:
 
 
 def sums_that_wrap_around() -> bool:
-    entry, total = 2**40, 2**32
-    strategy = integer_strategy([np.array([[entry, entry]])], 40, total)
+    """Four times the records that max_total allows: the sum would be 2⁶³, one too many."""
+    entry, total = 2**29, 2**32
+    strategy = integer_strategy([np.full((1, 4), entry)], 29, total)
     loud = calibrate(strategy, PRIVACY, "laplace")
-    (noisy,) = measure([np.array([total, total])], strategy, loud, PRIVACY)
-    return far_off(noisy, [2 * entry * total], loud.scale)
+    (noisy,) = measure([np.full(4, total)], strategy, loud, PRIVACY)
+    return far_off(noisy, [entry * total], loud.scale)
+
+
+def wrapped(sums: Sequence[int], limit: int) -> np.ndarray:
+    """What int64 would make of the sums."""
+    return np.array([(value + 2**63) % 2**64 - 2**63 for value in sums], dtype=np.int64)
 
 
 def noise_that_saturates() -> bool:
@@ -138,7 +144,7 @@ def first(value: object, *_: object) -> object:
 GUARDS: list[tuple[ModuleType, str, object, Callable[[], bool]]] = [
     (noise, "check_scale", nothing, exact_answers_at_scale_zero),
     (noise, "check_scale", nothing, foreign_error_at_scale_nan),
-    (measuring, "check_headroom", nothing, sums_that_wrap_around),
+    (measuring, "saturate", wrapped, sums_that_wrap_around),
     (measuring, "check_headroom", nothing, noise_that_saturates),
     (measuring, "check_limit", nothing, noise_for_a_weaker_promise),
     (measuring, "check_loss", nothing, noise_smaller_than_its_limit_says),

@@ -62,6 +62,25 @@ def test_sums_are_those_of_python_integers(silent: list[list[int]], top: int) ->
     assert silent == [exact[0] + exact[1]]
 
 
+def test_sums_of_too_many_records_saturate(silent: list[list[int]]) -> None:
+    """S = max|L_q|·n_max; what lies beyond is moved there, on either side, row by row."""
+    strategy, noise, privacy = planned()
+    full = [np.full(3, 2**30), np.full(2, 2**30)]
+    first, second = measure(full, strategy, noise, privacy)
+    most = 9 * 2**20 * 2**30
+    assert first.tolist() == [6 * 2**50, -3 * 2**50]
+    assert second.tolist() == [2 * 2**50, -7 * 2**50, 2 * 2**50]
+    heavy = integer_strategy([np.full((2, 30), 2**20) * [[1], [-1]]], 20, 2**30)
+    (sums,) = measure([np.full(30, 2**30)], heavy, calibrate(heavy, privacy, "laplace"), privacy)
+    assert sums.tolist() == [2**50, -(2**50)]
+    assert max(map(abs, silent[0])) <= most
+
+
+def test_python_integers_take_over_where_int64_would_wrap(silent: list[list[int]]) -> None:
+    for block in (np.full((2, 8), 2**29), sp.csr_array(np.full((2, 8), 2**29))):
+        assert measuring.exact_sums(block, np.full(8, 2**32)) == [2**64, 2**64]
+
+
 def test_counts_are_clipped(silent: list[list[int]]) -> None:
     plan = planned()
     wild = [np.array([-5, 2**63 - 1, 7]), np.array([-(2**63), 2**30])]

@@ -13,7 +13,6 @@ from leastnoise.release.sensitivity import (
     column_l1,
     column_l2_squared,
     largest_entry,
-    row_l1,
 )
 
 BOUND = 2**62  # half of what int64 holds: sums and noise together never wrap around
@@ -71,8 +70,8 @@ def checked_block(block: Matrix) -> Matrix:
 
 
 def largest_sum(strategy: IntegerStrategy) -> int:
-    """maxᵢ Σⱼ |L_q,ij|·n_max over all blocks: no exact sum of clipped counts is larger."""
-    return max(row_l1(block) for block in strategy.blocks) * strategy.max_total
+    """S = maxᵢⱼ |L_q,ij|·n_max: no sum over a table of at most n_max records is larger."""
+    return max(largest_entry(block) for block in strategy.blocks) * strategy.max_total
 
 
 def _canonical(block: sp.csr_array) -> sp.csr_array:

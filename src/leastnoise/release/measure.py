@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+import scipy.sparse as sp
 
 from leastnoise.errors import InputError, PrivacyError
 from leastnoise.release.calibrate import Noise, calibrate
@@ -12,13 +13,13 @@ from leastnoise.release.noise import add_noise, check_scale, privacy_loss
 from leastnoise.release.privacy import Privacy
 from leastnoise.release.quantise import HEADROOM
 from leastnoise.release.rounding import round_up_root
-from leastnoise.release.sensitivity import Integers, Matrix
+from leastnoise.release.sensitivity import Integers, Matrix, largest_entry
 
 
 def measure(
     counts: Sequence[Integers], strategy: IntegerStrategy, noise: Noise, privacy: Privacy
 ) -> tuple[Integers, ...]:
-    """L_q·x + z for every block: the exact sums of the clipped counts, plus integer noise.
+    """L_q·x + z for every block: the exact sums of the clipped counts, saturated, plus noise.
 
     Every check comes before the counts are looked at, and depends on public numbers only; after
     them nothing refuses. Each call spends the promise again.
@@ -29,8 +30,9 @@ def measure(
     check_limit(strategy, noise, privacy)
     check_loss(strategy, noise, privacy)
     check_shapes(counts, strategy)
+    limit = largest_sum(strategy)
     sums = [
-        exact_sums(block, clip(x, strategy.max_total))
+        saturate(exact_sums(block, clip(x, strategy.max_total)), limit)
         for block, x in zip(strategy.blocks, counts, strict=True)
     ]
     noisy = add_noise(np.concatenate(sums), noise)
@@ -47,7 +49,7 @@ def check_strategy(strategy: IntegerStrategy) -> IntegerStrategy:
 
 
 def check_headroom(strategy: IntegerStrategy, noise: Noise) -> None:
-    """maxᵢ Σⱼ |L_q,ij|·n_max + 64·scale < 2⁶²: no sum wraps around, and no noise saturates."""
+    """maxᵢⱼ |L_q,ij|·n_max + 64·scale < 2⁶²: saturated sums and their noise fit into int64."""
     if largest_sum(strategy) + HEADROOM * Fraction(noise.scale) >= BOUND:
         raise PrivacyError("the sums do not fit into 62 bits; plan with a smaller max_total")
 
@@ -83,6 +85,25 @@ def clip(x: Integers, max_total: int) -> Integers:
     return np.clip(x, 0, max_total)
 
 
-def exact_sums(block: Matrix, x: Integers) -> Integers:
-    """L_q·x in int64; no partial sum exceeds maxᵢ Σⱼ |L_q,ij|·n_max < 2⁶²."""
-    return np.asarray(block @ x)
+def exact_sums(block: Matrix, x: Integers) -> Sequence[int] | Integers:
+    """L_q·x, exactly, for counts that are not negative.
+
+    No partial sum exceeds maxᵢⱼ |L_q,ij|·Σⱼ xⱼ. While that is below 2⁶², int64 is exact; a table
+    of more than n_max records may need Python's integers.
+    """
+    if largest_entry(block) * sum(x.tolist()) < BOUND:
+        return np.asarray(block @ x)
+    return [_dot(block[[i]], x) for i in range(block.shape[0])]
+
+
+def _dot(row: Matrix, x: Integers) -> int:
+    """One row of L_q times the counts, in Python's integers."""
+    matrix = row.toarray() if isinstance(row, sp.csr_array) else row
+    return sum(a * b for a, b in zip(matrix[0].tolist(), x.tolist(), strict=True) if a)
+
+
+def saturate(sums: Sequence[int] | Integers, limit: int) -> Integers:
+    """Each sum moved into [−S, S], S = maxᵢⱼ |L_q,ij|·n_max: total, and 1-Lipschitz in each."""
+    if isinstance(sums, np.ndarray):
+        return np.clip(sums, -limit, limit)
+    return np.array([min(max(value, -limit), limit) for value in sums], dtype=np.int64)

@@ -36,7 +36,7 @@ def quantise(
 ) -> IntegerStrategy:
     """The integer strategy with the largest k ≤ 40 for which sums and noise stay below 2⁶²:
 
-        maxᵢ Σⱼ |L_q,ij|·max_total + 64·scale < 2⁶²,   to a thousandth
+        maxᵢⱼ |L_q,ij|·max_total + 64·scale < 2⁶²,   to a thousandth
 
     A part is (T, Z) for L = T·Z. With whole numbers in Z, L_q = round(2ᵏT)·Z: its rows are still
     combinations of Z's, so W = B·L_q can hold exactly. With other numbers L_q = round(2ᵏ·TZ),
@@ -66,31 +66,36 @@ def quantise(
 
 
 def _needed(strategy: IntegerStrategy, unit_scale: float, kind: str) -> float:
-    """maxᵢ Σⱼ |L_q,ij|·n_max + 64·scale, with a thousandth to spare for calibration's slack."""
+    """maxᵢⱼ |L_q,ij|·n_max + 64·scale, with a thousandth to spare for calibration's slack."""
     delta = strategy.delta1 if kind == "laplace" else math.sqrt(strategy.delta2_squared)
     return 1.001 * (largest_sum(strategy) + HEADROOM * unit_scale * delta)
 
 
 def _first_guess(parts: Sequence[tuple[Matrix, Matrix | None]], max_total: int) -> int:
-    """The largest k ≤ 40 with 2ᵏ·maxᵢ Σⱼ|Lᵢⱼ|·max_total < 2⁶², in floats."""
-    largest = max((float(_row_sums(T, Z).max(initial=0.0)) for T, Z in parts), default=0.0)
+    """The largest k ≤ 40 with 2ᵏ·maxᵢⱼ |Lᵢⱼ|·max_total < 2⁶², in floats."""
+    largest = max((_largest(T, Z) for T, Z in parts), default=0.0)
     if largest == 0:
         raise InputError("parts must hold at least one nonzero matrix")
     return min(MOST_BITS, math.floor(62 - math.log2(max_total) - math.log2(largest)))
 
 
-def _row_sums(T: Any, Z: Any) -> NDArray[np.float64]:
-    """Σⱼ |(TZ)ᵢⱼ| for every row, a few columns at a time."""
+def _largest(T: Any, Z: Any) -> float:
+    """maxᵢⱼ |(TZ)ᵢⱼ|, a few columns at a time."""
     if Z is None:
-        pieces: list[Any] = [T] if isinstance(T, sp.csr_array) else _pieces(T)
-        return np.concatenate([np.asarray(abs(piece).sum(axis=1)).ravel() for piece in pieces])
-    total = np.zeros(T.shape[0])
+        return max(map(_size, _pieces(_entries(T))), default=0.0)
     width = max(1, 2**20 // max(1, *T.shape))
     columns = Z.tocsc() if isinstance(Z, sp.csr_array) else Z
-    for start in range(0, Z.shape[1], width):
-        product = T @ columns[:, start : start + width].astype(np.float64)
-        total += np.asarray(abs(product).sum(axis=1)).ravel()
-    return total
+    blocks = [columns[:, start : start + width] for start in range(0, Z.shape[1], width)]
+    return max((_size(_entries(T @ block)) for block in blocks), default=0.0)
+
+
+def _size(entries: NDArray[Any]) -> float:
+    return float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
+
+
+def _entries(matrix: Any) -> NDArray[Any]:
+    entries: NDArray[Any] = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    return entries
 
 
 def _at(
@@ -132,11 +137,11 @@ def _rounded_product(T: Any, Z: Any, k: int) -> Matrix | None:
 
 def rounded(T: Any, k: int) -> Matrix | None:
     """round(2ᵏT); a power of two scales exactly, so integers stay exact multiples."""
-    values = T.data if isinstance(T, sp.csr_array) else T
+    values = _entries(T)
     whole = np.empty(values.shape, dtype=np.int64)
     for piece, out in zip(_pieces(values), _pieces(whole), strict=True):
         scaled = np.rint(np.ldexp(piece, k))
-        if max(scaled.max(initial=0.0), -scaled.min(initial=0.0)) >= BOUND:
+        if _size(scaled) >= BOUND:
             return None
         out[...] = scaled
     if isinstance(T, sp.csr_array):
@@ -154,23 +159,20 @@ def _real(T: Any) -> Any:
     """T as float64, dense or csr, exactly."""
     T = _matrix(T)
     values = T.astype(np.float64, copy=False)
-    entries = values.data if isinstance(values, sp.csr_array) else values
-    if not np.isfinite(entries).all():
+    if not np.isfinite(_entries(values)).all():
         raise InputError("parts must hold finite entries")
-    if T.dtype.kind in "iu" and np.abs(entries).max(initial=0.0) >= 2.0**53:
+    if T.dtype.kind in "iu" and _size(_entries(values)) >= 2.0**53:
         raise InputError("parts must hold integers below 2**53 in absolute value")
     return values
 
 
 def is_whole(Z: Matrix) -> bool:
     """Whether all entries are whole numbers that a double holds exactly."""
-    values = Z.data if isinstance(Z, sp.csr_array) else Z
-    return all(_is_whole(piece) for piece in _pieces(values))
+    return all(_is_whole(piece) for piece in _pieces(_entries(Z)))
 
 
 def _is_whole(piece: NDArray[Any]) -> bool:
-    size = max(piece.max(initial=0.0), -piece.min(initial=0.0))
-    return bool(size < 2.0**53 and np.array_equal(piece, np.rint(piece)))
+    return _size(piece) < 2.0**53 and np.array_equal(piece, np.rint(piece))
 
 
 def _matrix(value: Any) -> Any:

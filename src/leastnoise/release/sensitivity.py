@@ -44,11 +44,6 @@ def column_l2_squared(matrix: Matrix) -> int:
     return _largest(sums)
 
 
-def row_l1(matrix: Matrix) -> int:
-    """maxᵢ Σⱼ |aᵢⱼ|, exactly: the largest sum that counts of at most 1 can give."""
-    return column_l1(matrix.T.tocsr() if isinstance(matrix, sp.csr_array) else matrix.T)
-
-
 def largest_entry(matrix: Matrix) -> int:
     """maxᵢⱼ |aᵢⱼ|, exactly."""
     entries = matrix.data if isinstance(matrix, sp.csr_array) else matrix
