@@ -1,0 +1,26 @@
+"""A row of the report: what was asked, what was measured, whether it is met."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    figure: str
+    target: str
+    measured: str
+    met: bool
+
+
+def at_most(figure: str, limit: float, value: float, unit: str = "") -> Row:
+    """A row that is met when the value does not exceed the limit; NaN does not."""
+    return Row(figure, f"<= {limit:,.6g}{unit}", f"{value:,.6g}{unit}", value <= limit)
+
+
+def close_to(figure: str, expected: float, value: float, relative: float = 1e-6) -> Row:
+    met = abs(value - expected) <= relative * abs(expected)
+    return Row(figure, f"= {expected:,.8g}", f"{value:,.8g}", met)
+
+
+Section = Callable[[int], Iterator[Row]]
+"""seed → rows, each as soon as it is measured."""
