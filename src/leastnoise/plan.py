@@ -8,6 +8,7 @@ No counts are needed for any of it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -21,6 +22,7 @@ from leastnoise.pricing import (
     Certificate,
     Measurable,
     Offer,
+    Proof,
     candidates,
     lower_bound,
     make_measurable,
@@ -30,9 +32,12 @@ from leastnoise.pricing import (
 from leastnoise.release.counts import checked_counts, class_counts
 from leastnoise.release.measure import measure
 from leastnoise.release.privacy import Privacy, promise, whole
-from leastnoise.strategy.choose import Search, attempts
-from leastnoise.strategy.gaussian import Progress
+from leastnoise.strategy.ascent import Progress, Search
+from leastnoise.strategy.choose import attempts
+from leastnoise.strategy.goal import Goal, goal
+from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Strategy
+from leastnoise.workload.arrays import beside
 from leastnoise.workload.workload import Workload, as_workload
 
 
@@ -41,7 +46,7 @@ class Plan:
     """A priced strategy, ready to release answers. Nothing in it depends on counts."""
 
     workload: Workload
-    weights: np.ndarray
+    goal: Goal
     privacy: Privacy
     mechanism: str
     measurable: Measurable
@@ -80,8 +85,8 @@ class Plan:
 
     @property
     def expected_error(self) -> float:
-        """Σ wᵢ·stdᵢ²: the total expected squared error, weighted where weights were given."""
-        return float(self.weights @ self.std**2)
+        """Σ wᵢ·stdᵢ², or maxᵢ wᵢ·stdᵢ² if the plan is for the worst query; wᵢ = 1 unless given."""
+        return self.goal.of(self.std**2)
 
     def release(self, counts: Any) -> Release:
         """Noisy answers for integer counts, one per cell. Each call spends the promise again."""
@@ -117,12 +122,15 @@ def plan(
     max_std: Any = None,
     mechanism: str = "auto",
     noise: str = "auto",
+    objective: str = "total",
     weights: Any = None,
     max_rows: int = 1,
     neighbors: str = "add_remove",
     max_total: int = 2**32,
     deadline: float | None = None,
     callback: Callable[[Progress], object] | None = None,
+    seed: int = 0,
+    **settings: Any,
 ) -> Plan:
     """The most accurate way found to answer `queries` under the promise.
 
@@ -130,12 +138,17 @@ def plan(
     epsilon    pure ε, or with `delta` (ε, δ); or `rho` for ρ-zCDP; a float means its decimal
     mechanism  "auto" takes the least expected error of all mechanisms; or one by name
     noise      "auto" prices Laplace and Gaussian noise where both keep the promise
-    weights    one per query, multiplying its squared error in what is minimised
+    objective  "total" makes the sum of the expected squared errors small, "worst" the largest
+    weights    one per query, multiplying its squared error in either
     max_rows   how many records one person may have
     neighbors  "add_remove" or "change_one": how neighbouring tables differ
     max_total  the most records the table can have; larger counts are clipped
     deadline   seconds after which a search stops and its best is used
     callback   called with a `Progress` at every step of a search
+    seed       of the random starts of a search; never of noise
+    settings   what the mechanism itself takes, such as branching= of "hierarchical"
+
+    Searches run where `queries` live: a torch tensor on a GPU is optimised there.
     """
     stop_at = np.inf if deadline is None else monotonic() + _seconds(deadline)
     _require_one_goal(epsilon, rho, max_std)
@@ -143,17 +156,19 @@ def plan(
     kinds = noises(privacy, noise)
     workload = as_workload(queries)
     _require_countable(workload, whole(max_total, "max_total"))
-    loads = _checked_weights(weights, len(workload))
+    problem = Problem(workload, goal(objective, weights, len(workload)))
+    search = Search(
+        stop_at=stop_at, callback=callback, place=beside(queries), seed=_checked_seed(seed)
+    )
 
-    search = Search(stop_at=stop_at, callback=callback)
-    made = attempts(mechanism, workload, loads, search)
-    priced = offers(made, loads, privacy, kinds)
+    made = attempts(mechanism, problem, search, kinds, settings)
+    priced = offers(made, problem.goal, privacy)
     offer, measurable = _first_measurable(priced, workload, privacy, max_total)
-    achieved = measurable.noise.variance * float(loads @ measurable.strategy.row_squares)
-    bound = lower_bound(made, privacy)
-    certificate = bound and Certificate(bound[0], achieved, bound[1])
+    certificate = _certificate(lower_bound(made, privacy), problem.goal, measurable)
     tried = tuple(candidates(made, priced))
-    return Plan(workload, loads, privacy, offer.draft.mechanism, measurable, certificate, tried)
+    return Plan(
+        workload, problem.goal, privacy, offer.price.mechanism, measurable, certificate, tried
+    )
 
 
 def _require_one_goal(epsilon: Any, rho: Any, max_std: Any) -> None:
@@ -164,7 +179,7 @@ def _require_one_goal(epsilon: Any, rho: Any, max_std: Any) -> None:
 
 
 def _seconds(deadline: Any) -> float:
-    if isinstance(deadline, bool) or not isinstance(deadline, int | float) or not deadline > 0:
+    if isinstance(deadline, bool) or not isinstance(deadline, Real) or not float(deadline) > 0:
         raise InputError(f"deadline must be a positive number of seconds, not {deadline!r}")
     return float(deadline)
 
@@ -176,18 +191,20 @@ def _require_countable(workload: Workload, max_total: int) -> None:
         raise InputError(f"max_total must be below 2**63 / {cells} cells, not {max_total}")
 
 
-def _checked_weights(weights: Any, queries: int) -> np.ndarray:
-    if weights is None:
-        return np.ones(queries)
-    try:
-        loads = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("weights must be numbers, one per query") from None
-    if loads.shape != (queries,):
-        raise InputError(f"weights must have one number per query ({queries}), not {loads.shape}")
-    if not (np.isfinite(loads).all() and (loads >= 0).all() and loads.any()):
-        raise InputError("weights must be finite, at least 0, and not all 0")
-    return loads
+def _checked_seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
+    return int(seed)
+
+
+def _certificate(
+    bound: tuple[float, Proof] | None, goal: Goal, measurable: Measurable
+) -> Certificate | None:
+    """The bound beside what the rounded strategy achieves."""
+    if bound is None:
+        return None
+    variances = measurable.noise.variance * measurable.strategy.row_squares
+    return Certificate(bound[0], goal.of(variances), bound[1])
 
 
 def _first_measurable(

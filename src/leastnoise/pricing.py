@@ -12,6 +12,7 @@ from leastnoise.release.integers import IntegerStrategy
 from leastnoise.release.privacy import Privacy
 from leastnoise.release.quantise import quantise, rounded
 from leastnoise.strategy.choose import Attempt
+from leastnoise.strategy.goal import Goal
 from leastnoise.strategy.strategy import Block, Draft, Part, Strategy, rebuild
 from leastnoise.workload.fit import REBUILT, misfit
 from leastnoise.workload.matrices import Matrix, row_sizes
@@ -19,9 +20,14 @@ from leastnoise.workload.workload import Workload
 
 
 class Proof(NamedTuple):
-    """What a bound is recomputed from: a probability for each class of cells."""
+    """What a bound is recomputed from: probabilities of the classes of cells, and of the queries.
+
+    Total: (‖diag(√w)·W·diag(√q)‖_*)²; worst query: (‖diag(√(w·p))·W·diag(√q)‖_*)²; times the least
+    variance that any noise needs at sensitivity 1.
+    """
 
     q: np.ndarray
+    p: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -53,11 +59,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Offer:
-    """A draft under one noise, priced."""
+    """A draft and its price under one noise."""
 
     draft: Draft
-    noise: str
-    expected_error: float
+    price: Candidate
 
 
 @dataclass(frozen=True)
@@ -84,25 +89,21 @@ def noises(privacy: Privacy, wanted: str = "auto") -> tuple[str, ...]:
     return (wanted,)
 
 
-def offers(
-    attempts: Sequence[Attempt], weights: np.ndarray, privacy: Privacy, kinds: Sequence[str]
-) -> list[Offer]:
-    """Every draft under every noise, best first; at equal error the earlier mechanism."""
+def offers(attempts: Sequence[Attempt], goal: Goal, privacy: Privacy) -> list[Offer]:
+    """Every draft under every noise it is for, best first; at equal error the earlier mechanism."""
     priced = [
-        Offer(draft, kind, _error(draft, weights, privacy, kind))
-        for draft in (one.draft for one in attempts)
-        if draft is not None
-        for kind in kinds
+        Offer(one.draft, Candidate(one.mechanism, kind, error, one.seconds, one.note))
+        for one in attempts
+        if one.draft is not None
+        for kind in one.noises
+        for error in [_error(one.draft, goal, privacy, kind)]
     ]
-    return sorted(priced, key=lambda offer: float(f"{offer.expected_error:.9g}"))
+    return sorted(priced, key=lambda offer: float(f"{offer.price.expected_error:.9g}"))
 
 
 def candidates(attempts: Sequence[Attempt], priced: Sequence[Offer]) -> Iterator[Candidate]:
     """The offers as a reader sees them, then what was not tried and why."""
-    seconds = {one.mechanism: one.seconds for one in attempts}
-    for offer in priced:
-        name = offer.draft.mechanism
-        yield Candidate(name, offer.noise, offer.expected_error, seconds[name])
+    yield from (offer.price for offer in priced)
     for one in attempts:
         if one.draft is None:
             yield Candidate(one.mechanism, "", np.inf, one.seconds, one.note)
@@ -115,19 +116,19 @@ def lower_bound(attempts: Sequence[Attempt], privacy: Privacy) -> tuple[float, P
         return None
     best = max(bounds, key=lambda bound: bound.lower)
     variance = min(unit_variance(privacy, kind) for kind in noises(privacy))
-    return best.lower * variance, Proof(best.q)
+    return best.lower * variance, Proof(best.q, best.p)
 
 
 def make_measurable(
     offer: Offer, workload: Workload, privacy: Privacy, max_total: int
 ) -> Measurable:
     """Round L to integers, rebuild B from them, calibrate, and bound the bias that is left."""
-    parts = offer.draft.parts
+    parts, kind = offer.draft.parts, offer.price.noise
     integers = quantise(
         [(part.coefficients, part.basis) for part in parts],
         max_total,
-        unit_scale=unit_scale(privacy, offer.noise),
-        kind=offer.noise,
+        unit_scale=unit_scale(privacy, kind),
+        kind=kind,
     )
     blocks = tuple(
         Block(part.cells, L, _rebuilt(part, integers.k))
@@ -137,16 +138,14 @@ def make_measurable(
     off = misfit(workload, blocks)
     if all(part.is_exact for part in parts):
         _require_rebuilt(workload, off)
-    return Measurable(
-        strategy, integers, calibrate(integers, privacy, offer.noise), max_total * off
-    )
+    return Measurable(strategy, integers, calibrate(integers, privacy, kind), max_total * off)
 
 
-def _error(draft: Draft, weights: np.ndarray, privacy: Privacy, kind: str) -> float:
-    """Variance of one measurement × Δ² × Σ wᵢ‖Bᵢ‖²."""
+def _error(draft: Draft, goal: Goal, privacy: Privacy, kind: str) -> float:
+    """The goal's figure of the variances: that of one measurement × Δ² × ‖Bᵢ‖²."""
     l1, l2 = draft.sensitivities
     delta = l1 if kind == "laplace" else l2
-    return unit_variance(privacy, kind) * delta**2 * draft.error(weights)
+    return unit_variance(privacy, kind) * delta**2 * goal.of(draft.row_squares)
 
 
 def _rebuilt(part: Part, k: int) -> Matrix:

@@ -5,7 +5,7 @@ from rich.console import Console
 import leastnoise as ln
 from leastnoise.cli import options
 from leastnoise.cli.progress import shown_progress
-from leastnoise.data.files import read_vector, read_workload
+from leastnoise.data.files import read_weights, read_workload
 
 
 def compare(
@@ -27,7 +27,7 @@ def compare(
             delta=delta,
             rho=rho,
             noise=noise,
-            weights=None if weights is None else read_vector(weights),
+            weights=None if weights is None else read_weights(weights),
             max_rows=max_rows,
             neighbors=neighbors,
             deadline=deadline,

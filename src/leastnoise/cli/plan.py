@@ -9,7 +9,7 @@ from rich.console import Console
 import leastnoise as ln
 from leastnoise.cli import options
 from leastnoise.cli.progress import shown_progress
-from leastnoise.data.files import read_vector, read_workload
+from leastnoise.data.files import read_weights, read_workload
 from leastnoise.records.folder import require_free
 from leastnoise.records.planfile import MARK
 from leastnoise.show.tables import accuracy_table, candidate_table
@@ -45,7 +45,7 @@ def plan(
             rho=rho,
             mechanism=mechanism,
             noise=noise,
-            weights=None if weights is None else read_vector(weights),
+            weights=None if weights is None else read_weights(weights),
             max_rows=max_rows,
             neighbors=neighbors,
             max_total=max_total,

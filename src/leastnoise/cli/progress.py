@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from leastnoise.strategy.gaussian import Progress
+from leastnoise.strategy.ascent import Progress
 
 _PATIENCE = 1.0  # seconds before a search counts as long
 
@@ -18,9 +18,14 @@ def shown_progress() -> Iterator[Callable[[Progress], None]]:
 
         def show(progress: Progress) -> None:
             if progress.seconds > _PATIENCE:
-                status.update(
-                    f"step {progress.step}, {progress.seconds:.0f} s: at most "
-                    f"{100 * progress.gap:.3g}% above the least possible error"
-                )
+                status.update(_line(progress))
 
         yield show
+
+
+def _line(progress: Progress) -> str:
+    """How close the search is, where a bound tells, else the error it has reached."""
+    start = f"{progress.mechanism}, step {progress.step}, {progress.seconds:.0f} s: "
+    if progress.lower > 0:
+        return start + f"at most {100 * progress.gap:.3g}% above the least possible error"
+    return start + f"error {progress.achieved:,.6g} at unit noise"

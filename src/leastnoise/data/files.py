@@ -1,118 +1,90 @@
-"""Matrices and counts from .npy, .npz and .csv files.
+"""Matrices and counts from .npy, .npz and .csv files. Messages about counts never quote them.
 
-A CSV may start with a header line, and each line with a name; both are told from numbers by not
-being numbers. Messages about counts never quote them.
+Every way in which a file can be bad ends in one sentence that names the file.
 """
 
-import csv
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sparse
 
+from leastnoise.data.csvfile import read_csv
 from leastnoise.errors import FileError
+from leastnoise.workload.matrices import is_sparse
 from leastnoise.workload.workload import Workload
 
 _KINDS = (".npy", ".npz", ".csv")
 
 
 def read_workload(path: Path) -> Workload:
-    """The queries in a file: one row each, one column per cell."""
-    if path.suffix == ".csv":
-        names, rows = _read_csv(path, float)
-        return Workload(rows, names)
+    """The queries in a file: a row each, a column per cell."""
+    if _kind(path) == ".csv":
+        table = read_csv(path)
+        return Workload(table.equally_long(), table.names)
     return Workload(_read_array(path, "workload"))
 
 
 def read_counts(path: Path) -> Any:
     """The counts in a file, one per cell: a line of a CSV each, or all on one line."""
-    if path.suffix == ".csv":
-        _, rows = _read_csv(path, _count)
-        return (
-            rows[0] if len(rows) == 1 else [count for row in rows for count in _single(row, path)]
-        )
-    counts = _read_array(path, "counts")
-    return np.asarray(counts)
+    return _read_vector(path, "counts")
 
 
-def read_vector(path: Path) -> Any:
-    """Numbers, one per query, from a file."""
-    if path.suffix == ".csv":
-        _, rows = _read_csv(path, float)
-        return np.ravel(rows)
-    return np.asarray(_read_array(path, "numbers"))
+def read_weights(path: Path) -> Any:
+    """The weights in a file, one per query: a line of a CSV each, or all on one line."""
+    return _read_vector(path, "weights")
 
 
-def _count(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+def _read_vector(path: Path, what: str) -> Any:
+    """A CSV's numbers, an array as it is, a sparse row or column laid flat."""
+    if _kind(path) == ".csv":
+        return read_csv(path).one_per_line(what)
+    array = _read_array(path, what)
+    return array.toarray().ravel() if is_sparse(array) and 1 in array.shape else array
 
 
-def _single(row: list[Any], path: Path) -> Any:
-    if len(row) != 1:
-        raise FileError(f"{path} has several counts on a line; write one count per line")
-    return row[0]
+def _kind(path: Path) -> str:
+    """The file's ending, once it is one that can be read and there is a file."""
+    kind = path.suffix.lower()
+    if kind not in _KINDS:
+        raise FileError(f"{path} has an unknown ending; give one of {', '.join(_KINDS)}")
+    if not path.is_file():
+        raise FileError(f"{path} does not exist, or is no file; check the name")
+    return kind
 
 
 def _read_array(path: Path, what: str) -> Any:
-    """An .npy array, the only array of an .npz, or a scipy sparse matrix; never a pickle."""
-    if path.suffix not in _KINDS:
-        raise FileError(f"{path} has an unknown ending; give one of {', '.join(_KINDS)}")
+    """An .npy array, the only array of an .npz, or a scipy sparse matrix."""
     try:
-        content = np.load(_existing(path), allow_pickle=False)
-        if isinstance(content, np.ndarray):
-            return content
-        with content:
-            if "format" in content.files and "data" in content.files:
-                return sparse.load_npz(path)
-            if len(content.files) != 1:
-                raise FileError(
-                    f"{path} holds {len(content.files)} arrays; save one array of {what}"
-                )
-            return content[content.files[0]]
-    except FileError:
-        raise
-    except (ValueError, OSError, EOFError, KeyError) as error:
-        raise FileError(f"{path} is no readable {path.suffix} file; save it with numpy") from error
+        file = path.open("rb")
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+    with file:
+        try:
+            return _unpacked(path, file, what)
+        except (FileError, MemoryError):
+            raise
+        except Exception as error:  # numpy, zipfile and scipy raise a dozen types on forged files
+            raise FileError(
+                f"{path} is damaged, or no {path.suffix} file of plain numbers; save it with numpy"
+            ) from error
 
 
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        raise FileError(f"{path} does not exist, or is no file; check the name")
-    return path
+def _unpacked(path: Path, file: BinaryIO, what: str) -> Any:
+    """What the file holds; never a pickle, which could run code."""
+    content = np.load(file, allow_pickle=False)
+    if isinstance(content, np.ndarray):
+        return content
+    if "format" in content.files and "shape" in content.files:
+        file.seek(0)
+        return _checked_sparse(sparse.load_npz(file))
+    if len(content.files) != 1:
+        raise FileError(f"{path} holds {len(content.files)} arrays; save one array of {what}")
+    return content[content.files[0]]
 
 
-def _read_csv(path: Path, number: Callable[[str], Any]) -> tuple[list[str] | None, list[list[Any]]]:
-    """Names, if the lines have any, and rows of numbers."""
-    try:
-        with _existing(path).open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if row]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"{path} is no CSV text; save it as UTF-8") from error
-    if lines and not any(_is_number(cell) for cell in lines[0][1]):
-        lines = lines[1:]  # a header
-    if not lines:
-        raise FileError(f"{path} holds no numbers; write one row per line")
-    has_names = not any(_is_number(row[0]) for _, row in lines)
-    rows = [_numbers(row[has_names:], number, path, line) for line, row in lines]
-    return [row[0] for _, row in lines] if has_names else None, rows
-
-
-def _numbers(row: list[str], number: Callable[[str], Any], path: Path, line: int) -> list[Any]:
-    try:
-        return [number(cell) for cell in row]
-    except ValueError:
-        raise FileError(f"{path} line {line} has a cell that is no number; correct it") from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _checked_sparse(matrix: Any) -> Any:
+    """scipy believes the indices in a file; one beyond the matrix would read foreign memory."""
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return matrix

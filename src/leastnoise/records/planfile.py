@@ -19,6 +19,7 @@ from leastnoise.records.folder import whole_folder
 from leastnoise.release.calibrate import Noise, calibrate
 from leastnoise.release.integers import integer_strategy
 from leastnoise.release.privacy import Privacy, promise
+from leastnoise.strategy.goal import goal
 from leastnoise.strategy.strategy import Block, Strategy
 from leastnoise.workload.fit import misfit
 from leastnoise.workload.matrices import Matrix
@@ -75,6 +76,7 @@ def _facts(plan: Plan) -> dict[str, Any]:
         "format": FORMAT,
         "privacy": privacy_facts(plan.privacy),
         "mechanism": plan.mechanism,
+        "objective": plan.goal.objective,
         "noise": noise_facts(plan.measurable.noise),
         "k": integers.k,
         "max_total": integers.max_total,
@@ -96,14 +98,14 @@ def _candidate_facts(one: Candidate) -> dict[str, Any]:
 def _arrays(plan: Plan) -> dict[str, np.ndarray]:
     arrays = {
         "cells": plan.workload.cells,
-        "weights": plan.weights,
+        "weights": plan.goal.weights,
         **_pack("workload", plan.workload.matrix),
     }
     for i, block in enumerate(plan.strategy.blocks):
         arrays[f"cells{i}"] = block.cells
         arrays |= _pack(f"L{i}", block.L) | _pack(f"B{i}", block.B)
     if plan.certificate is not None:
-        arrays["q"] = plan.certificate.proof.q
+        arrays |= {k: v for k, v in plan.certificate.proof._asdict().items() if v is not None}
     return arrays
 
 
@@ -118,12 +120,13 @@ def _plan(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Plan:
     bias = integers.max_total * misfit(workload, blocks)
     made = Measurable(Strategy(blocks, integers.k), integers, noise, bias)
     tried = tuple(_candidate(one) for one in facts["candidates"])
-    loads = arrays["weights"]
-    achieved = noise.variance * float(loads @ made.strategy.row_squares)
+    aim = goal(facts["objective"], arrays["weights"], len(workload))
     certificate = None
     if facts["lower_bound"] is not None:
-        certificate = Certificate(facts["lower_bound"], achieved, Proof(arrays["q"]))
-    return Plan(workload, loads, privacy, facts["mechanism"], made, certificate, tried)
+        achieved = aim.of(noise.variance * made.strategy.row_squares)
+        proof = Proof(arrays["q"], arrays.get("p"))
+        certificate = Certificate(facts["lower_bound"], achieved, proof)
+    return Plan(workload, aim, privacy, facts["mechanism"], made, certificate, tried)
 
 
 def _block(i: int, arrays: dict[str, np.ndarray], workload: Workload) -> Block:

@@ -7,19 +7,22 @@ itself. Expected squared error at unit noise: ‖W‖²_F over classes, and m·�
 import numpy as np
 import scipy.sparse as sparse
 
+from leastnoise.strategy.ascent import Search
+from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft, Part
 from leastnoise.workload.rational import integer_rows
-from leastnoise.workload.workload import Workload
 
 
-def noise_on_data(workload: Workload) -> Draft:
+def noise_on_data(problem: Problem, search: Search) -> Draft:
     """L = I over the classes, B = W. Cells that no query tells apart are measured together."""
+    workload = problem.workload
     one = sparse.csr_array(sparse.eye_array(workload.classes))
     return Draft("nod", (Part(workload.cells, one, None, workload.matrix, True),))
 
 
-def noise_on_results(workload: Workload) -> Draft:
+def noise_on_results(problem: Problem, search: Search) -> Draft:
     """L = W, B = I: each query on its own; a rational row as its integer multiple, divided."""
+    workload = problem.workload
     whole = integer_rows(workload.matrix)
     rows, multipliers = whole or (workload.matrix, np.ones(workload.shape[0]))
     divide = sparse.csr_array(sparse.diags_array(1 / multipliers))

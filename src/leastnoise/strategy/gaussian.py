@@ -1,181 +1,133 @@
-"""The strategy of least Gaussian error, with a proof that none is better.
+"""Strategies of least Gaussian error, with a proof that none is better.
 
-    min { ‖B‖²_F Δ₂² : M = BL }  =  max over probability vectors q of t(q)²
+Total:  min { ‖B‖²_F Δ₂² : M = BL } = max over probabilities q of t²,  t = ‖M·diag(√q)‖_*
 
     K = M·diag(q)·Mᵀ    t = tr K^(1/2)    L = K^(-1/4)·M    B = K^(1/4)    gⱼ = ‖Lⱼ‖²
 
-Any q gives the lower bound t² and a strategy of error t·maxⱼ gⱼ; Σ qⱼgⱼ = t, and they meet where
-gⱼ = t wherever qⱼ > 0. Each step multiplies qⱼ by (gⱼ/t)^p, a fixed-point map in log q whose
-slow tail is cut by Anderson acceleration (Walker & Ni 2011): with 10 remembered steps the
-marginal workload at 256 × 1024 needs 90 steps for a gap of 1e-4, without it more than 1,500.
+Any q gives the lower bound t² and a strategy of error t·maxⱼ gⱼ; Σ qⱼgⱼ = t, so they meet where
+gⱼ = t wherever qⱼ > 0. The ratio of cell j is gⱼ/t.
+
+Worst query:  min { maxᵢ‖Bᵢ‖² Δ₂² : W = BL } = max over p, q of t²,  t = ‖diag(√p)·W·diag(√q)‖_*
+
+is the total for rows weighted by the worst p; hᵢ = ‖Bᵢ‖² plays the part of g for query i.
 
 Duality: Li & Miklau, *Optimal error of query sets under the differentially-private matrix
-mechanism* (ICDT 2013), and DESIGN of this project in docs/strategies.md.
+mechanism* (ICDT 2013), for the total; γ₂ and its dual for the worst query (Lee, Shraibman & Špalek
+2008; Edmonds, Nikolov & Ullman 2020). docs/strategies.md derives both.
+
+Arrays may be NumPy's, torch's or any of the array API standard; probabilities stay in NumPy.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from time import monotonic
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-import scipy.linalg as linalg
+from array_api_compat import array_namespace, device, is_numpy_array
+
+from leastnoise.strategy.ascent import Point
+from leastnoise.workload.arrays import as_numpy, like
 
 _FLOOR = 1e-13  # of the largest eigenvalue: below it K^(-1/4) would amplify rounding
-_POWER = 2.5  # p = 2 is exact for disjoint queries; above 3 the plain map can oscillate
-_MEMORY = 10  # remembered steps; 20 is no faster, 5 costs a third more steps
-_LARGEST_MOVE = 3.0  # of one log q in one accelerated step
-_SMALLEST = -60.0  # log q, relative to the largest
 _BLOCK = 2**19  # matrix entries handled at a time, to stay in cache and bound memory
+_LARGE_BLOCK = 2**27  # the same elsewhere: a GPU wants few large products
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a solve stands: error is between `lower` and `achieved`, both for unit noise."""
+class Total:
+    """The total objective for M (s × c); the root of a point is K^(-1/4)."""
 
-    step: int
-    lower: float
-    achieved: float
-    seconds: float
+    power = 2.5  # p = 2 is exact for disjoint queries; above 3 the plain map can oscillate
 
-    @property
-    def gap(self) -> float:
-        return self.achieved / self.lower - 1
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.groups = (matrix.shape[1],)
 
-
-@dataclass(frozen=True)
-class Solution:
-    """L = root·M has error `achieved` at unit noise; q proves that none has less than `lower`."""
-
-    root: np.ndarray
-    achieved: float
-    q: np.ndarray
-    lower: float
-    steps: int
-
-    @property
-    def gap(self) -> float:
-        return self.achieved / self.lower - 1
+    def evaluate(self, q: np.ndarray) -> Point:
+        """One eigendecomposition and two products with M, in blocks of its columns."""
+        t, root = _trace_and_root(_gram(self.matrix, q))
+        g = _column_squares(root, self.matrix)
+        return Point(q, g / t, t, t * float(g.max()), as_numpy(root))
 
 
-@dataclass(frozen=True)
-class _Point:
-    """K^(1/2)'s trace t, K^(-1/4) and g at one q."""
+class Worst:
+    """The largest variance, for √w·W = R·Z; the root of a point is T, L = T·Z and B = R·T⁻¹."""
 
-    q: np.ndarray
-    t: float
-    g: np.ndarray
-    root: np.ndarray
+    power = 1.25  # p and q push each other: 1 is exact for disjoint queries, 2 oscillates
 
-    @property
-    def achieved(self) -> float:
-        return self.t * float(self.g.max())
+    def __init__(self, combine: Any, basis: Any) -> None:
+        self.combine = combine
+        self.basis = basis
+        self.groups = (combine.shape[0], basis.shape[1])
 
+    def evaluate(self, probabilities: np.ndarray) -> Point:
+        """The total at row weights p: √p·R = U·A, K = A·(Z·diag(q)·Zᵀ)·Aᵀ, T = K^(-1/4)·A."""
+        xp = array_namespace(self.basis)
+        p, q = np.split(probabilities, [self.groups[0]])
+        triangle = self.triangle(p)
+        t, root = _trace_and_root(triangle @ _gram(self.basis, q) @ triangle.T)
+        measured = root @ triangle
+        rebuilt = xp.linalg.solve(measured.T, self.combine.T)
+        g = _column_squares(measured, self.basis)
+        h = as_numpy(xp.sum(rebuilt * rebuilt, axis=0))
+        ratios = np.concatenate([h, g]) / t
+        return Point(probabilities, ratios, t, float(h.max() * g.max()), as_numpy(measured))
 
-def solve(
-    matrix: np.ndarray,
-    *,
-    gap: float = 5e-5,
-    most_steps: int = 2_000,
-    stop_at: float = np.inf,
-    callback: Callable[[Progress], object] | None = None,
-) -> Solution:
-    """The best strategy found until the gap closes, `most_steps`, or the clock `stop_at`."""
-    started = monotonic()
-    log_q = np.zeros(matrix.shape[1])
-    accelerator = _Accelerator(_MEMORY)
-    highest = lowest = point = _evaluate(matrix, _probabilities(log_q))
-    for step in range(1, most_steps + 1):
-        highest = max(highest, point, key=lambda seen: seen.t)
-        lowest = min(lowest, point, key=lambda seen: seen.achieved)
-        progress = Progress(step, highest.t**2, lowest.achieved, monotonic() - started)
-        if callback is not None:
-            callback(progress)
-        if progress.gap <= gap or monotonic() >= stop_at or step == most_steps:
-            break
-        move = _POWER * np.log(np.maximum(point.g / point.t, 1e-300))
-        # √q, because log q of a vanishing cell means nothing; but g > t says it must grow again.
-        weight = np.sqrt(point.q + (point.g > point.t) / len(point.q))
-        log_q = accelerator.next(log_q, move, point.t, weight)
-        point = _evaluate(matrix, _probabilities(log_q))
-    lower = lower_bound(matrix, highest.q)
-    return Solution(lowest.root, lowest.achieved, highest.q, lower, step)
+    def triangle(self, p: np.ndarray) -> Any:
+        """A of √p·R = U·A."""
+        xp = array_namespace(self.combine)
+        return xp.linalg.qr(like(np.sqrt(p), self.combine)[:, None] * self.combine)[1]
 
 
-def lower_bound(matrix: np.ndarray, q: np.ndarray) -> float:
+def lower_bound(matrix: Any, q: np.ndarray) -> float:
     """(‖M·diag(√q)‖_*)² for Σq = 1, rounded down: no strategy has less error at unit noise.
 
     Singular values come from the triangle of a backward-stable QR, taken block by block, so each
     is off by rounding of the largest at most; 1e-12 per singular value covers that and more.
     """
-    roots = np.sqrt(q / q.sum())
-    triangle = np.zeros((0, len(matrix)))
-    for block in _blocks(matrix.shape, len(matrix)):
-        rows = np.vstack([triangle, (matrix[:, block] * roots[block]).T])
-        triangle = linalg.qr(rows, mode="r", overwrite_a=True, check_finite=False)[0]
-        triangle = triangle[: len(matrix)]
-    nuclear = float(linalg.svdvals(triangle, check_finite=False).sum())
+    xp = array_namespace(matrix)
+    roots = like(np.sqrt(q / q.sum()), matrix)
+    triangle = None
+    for block in _blocks(matrix, at_least=matrix.shape[0]):
+        rows = (matrix[:, block] * roots[block]).T
+        rows = rows if triangle is None else xp.concat([triangle, rows])
+        triangle = xp.linalg.qr(rows)[1]
+    nuclear = float(xp.sum(xp.linalg.svdvals(triangle)))
     return nuclear**2 * (1 - 1e-12 * min(matrix.shape))
 
 
-def _probabilities(log_q: np.ndarray) -> np.ndarray:
-    q = np.exp(log_q - log_q.max())
-    return q / q.sum()
+def _gram(matrix: Any, q: np.ndarray) -> Any:
+    """M·diag(q)·Mᵀ."""
+    xp = array_namespace(matrix)
+    roots = like(np.sqrt(q), matrix)
+    size = matrix.shape[0]
+    gram = xp.zeros((size, size), dtype=matrix.dtype, device=device(matrix))
+    for block in _blocks(matrix):
+        scaled = matrix[:, block] * roots[block]
+        gram = gram + scaled @ scaled.T
+    return gram
 
 
-def _evaluate(matrix: np.ndarray, q: np.ndarray) -> _Point:
-    """One eigendecomposition and two products with M, in blocks of its columns."""
-    blocks = _blocks(matrix.shape, _BLOCK // len(matrix))
-    kernel = np.zeros((len(matrix), len(matrix)))
-    for block in blocks:
-        scaled = matrix[:, block] * np.sqrt(q[block])
-        kernel += scaled @ scaled.T
-    values, vectors = np.linalg.eigh(kernel)
-    values = np.maximum(values, _FLOOR * values[-1])
+def _trace_and_root(kernel: Any) -> tuple[float, Any]:
+    """tr K^(1/2) and K^(-1/4), with small eigenvalues lifted to the floor so that none is lost."""
+    xp = array_namespace(kernel)
+    values, vectors = xp.linalg.eigh(kernel)
+    values = xp.clip(values, min=_FLOOR * float(values[-1]))
     root = (vectors * values**-0.25) @ vectors.T
-    g = np.empty(matrix.shape[1])
-    for block in blocks:
+    return float(xp.sum(xp.sqrt(values))), root
+
+
+def _column_squares(root: Any, matrix: Any) -> np.ndarray:
+    """‖root·mⱼ‖² for every column."""
+    xp = array_namespace(matrix)
+    squares = []
+    for block in _blocks(matrix):
         measured = root @ matrix[:, block]
-        g[block] = np.einsum("ij,ij->j", measured, measured)
-    return _Point(q, float(np.sqrt(values).sum()), g, root)
+        squares.append(as_numpy(xp.sum(measured * measured, axis=0)))
+    return np.concatenate(squares)
 
 
-def _blocks(shape: tuple[int, ...], width: int) -> list[slice]:
-    """Ranges of columns, `width` at a time."""
-    step = max(1, width)
-    return [slice(start, start + step) for start in range(0, shape[1], step)]
-
-
-class _Accelerator:
-    """Anderson acceleration of the map x ← x + f(x), kept only while t keeps rising.
-
-    The next x combines the last ones so that their combined f is least in a weighted norm. When
-    t falls, memory is dropped and the last good x takes its plain step.
-    """
-
-    def __init__(self, memory: int) -> None:
-        self.memory = memory
-        self.good: tuple[np.ndarray, np.ndarray] | None = None
-        self.best_t = 0.0
-        self.points: list[np.ndarray] = []
-        self.moves: list[np.ndarray] = []
-
-    def next(self, x: np.ndarray, move: np.ndarray, t: float, weight: np.ndarray) -> np.ndarray:
-        has_fallen = t < self.best_t * (1 - 1e-9) and len(self.points) > 1
-        if has_fallen and self.good is not None:
-            self.points, self.moves, self.best_t = [], [], 0.0
-            return self.good[0] + self.good[1]
-        self.best_t, self.good = t, (x, move)
-        self.points = [*self.points, x][-self.memory - 1 :]
-        self.moves = [*self.moves, move][-self.memory - 1 :]
-        step = move if len(self.moves) == 1 else move - self._correction(move, weight)
-        ahead = x + np.clip(step, -_LARGEST_MOVE, _LARGEST_MOVE)
-        return np.maximum(ahead - ahead.max(), _SMALLEST)
-
-    def _correction(self, move: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Σ γᵢ(Δxᵢ + Δfᵢ) with γ minimising ‖f − Σ γᵢΔfᵢ‖ in the weighted norm."""
-        change = np.diff(self.moves, axis=0)
-        weighted = change * weight
-        normal = weighted @ weighted.T
-        normal[np.diag_indices_from(normal)] += 1e-10 * np.trace(normal)
-        shares = np.linalg.solve(normal, weighted @ (move * weight))
-        return shares @ (np.diff(self.points, axis=0) + change)
+def _blocks(matrix: Any, at_least: int = 1) -> Iterator[slice]:
+    """Ranges of columns, as many at a time as suit the device."""
+    rows, columns = matrix.shape
+    width = (_BLOCK if is_numpy_array(matrix) else _LARGE_BLOCK) // rows
+    step = max(at_least, width)
+    return (slice(start, start + step) for start in range(0, columns, step))

@@ -60,10 +60,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Bound:
-    """No strategy has less error than `lower` at unit noise; q over classes proves it."""
+    """No strategy has less error than `lower` at unit noise.
+
+    q over classes proves it, and p over queries where the worst query counts.
+    """
 
     lower: float
     q: np.ndarray
+    p: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -74,10 +78,12 @@ class Draft:
     parts: tuple[Part, ...]
     bound: Bound | None = None
     steps: int = 0
+    note: str = ""
 
-    def error(self, weights: np.ndarray) -> float:
-        """Σ wᵢ‖Bᵢ‖²: the weighted total of the answers' variances at measurement variance 1."""
-        return float(weights @ sum(row_squares(part.rebuild) for part in self.parts))
+    @property
+    def row_squares(self) -> np.ndarray:
+        """‖Bᵢ‖² of each query: its variance at measurement variance 1."""
+        return np.asarray(sum(row_squares(part.rebuild) for part in self.parts))
 
     @property
     def sensitivities(self) -> tuple[float, float]:
@@ -133,13 +139,39 @@ class Strategy:
 
 
 def rebuild(combine: Matrix, coefficients: Matrix) -> Matrix:
-    """B = R·T⁺, the least-squares reconstruction; a diagonal T is divided out."""
-    diagonal = coefficients.diagonal()
-    if sparse.issparse(coefficients) and coefficients.nnz == len(diagonal) and diagonal.all():
-        return by_row(combine @ sparse.diags_array(1 / diagonal))
-    upright, triangle = linalg.qr(dense(coefficients), mode="economic", check_finite=False)
+    """B = R·T⁺, the least-squares reconstruction.
+
+    A sparse T whose first rows are a diagonal D, with perhaps a few more rows below, is solved
+    by its structure; any other by QR.
+    """
+    rows, columns = coefficients.shape
+    if sparse.issparse(coefficients) and rows >= columns:
+        top, below = coefficients[:columns], coefficients[columns:]
+        diagonal = top.diagonal()
+        if top.nnz == columns and diagonal.all():
+            scaled = by_row(combine @ sparse.diags_array(1 / diagonal))
+            if rows == columns:
+                return scaled
+            return _times_augmented(dense(scaled), dense(below) / diagonal)
+    return _times_pseudoinverse(dense(combine), dense(coefficients))
+
+
+def _times_augmented(matrix: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """N·[I; Θ]⁺ = [N − N·Q·diag(σ²/(1+σ²))·Qᵀ,  N·Q·diag(σ/(1+σ²))·Pᵀ] for Θ = P·diag(σ)·Qᵀ.
+
+    Never n × n, and stable for any size of Θ: each factor is computed directly.
+    """
+    left, sizes, right = linalg.svd(theta, full_matrices=False, check_finite=False)
+    spread = matrix @ right.T
+    top = matrix - (spread * (sizes**2 / (1 + sizes**2))) @ right
+    return np.hstack([top, (spread * (sizes / (1 + sizes**2))) @ left.T])
+
+
+def _times_pseudoinverse(combine: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """R·T⁺ by QR of T, which must have full column rank."""
+    upright, triangle = linalg.qr(coefficients, mode="economic", check_finite=False)
     try:
-        spread = linalg.solve_triangular(triangle, dense(combine).T, trans="T", check_finite=False)
+        spread = linalg.solve_triangular(triangle, combine.T, trans="T", check_finite=False)
     except linalg.LinAlgError:
         raise PlanError("the strategy does not span the queries after rounding") from None
     return np.asarray(spread.T @ upright.T)

@@ -60,7 +60,10 @@ def _checked_size(n: Any) -> int:
 
 
 def _checked_ends(size: int, ends: Any) -> np.ndarray:
-    pairs = np.asarray(ends)
+    try:
+        pairs = np.asarray(ends)
+    except ValueError:
+        raise InputError("ends must have a row (first, last) per range") from None
     if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) == 0:
         raise InputError(f"ends must have a row (first, last) per range, not shape {pairs.shape}")
     if pairs.dtype.kind not in "iu":

@@ -1,7 +1,7 @@
 """The reductions, once: W over classes → independent rows Z, and how they rebuild W.
 
     W = R·Z            Z has s = rank(W) rows; Z = I when the rank is the number of classes
-    √w·R = U·A         U orthonormal, so ‖√w·B‖_F is unchanged by rotating with Uᵀ
+    f·R = U·A          for row factors f = √w; U orthonormal, so ‖f·B‖_F is that of Uᵀ(f·B)
     M = A·Z            the s × c matrix a solver sees; a strategy L = X·M is measured as (X·A)·Z
 
 When W is integer up to a factor per row, Z is integer, and every strategy (integer)·Z spans the
@@ -25,7 +25,6 @@ from leastnoise.workload.rational import integer_rows, is_integer
 from leastnoise.workload.workload import Workload
 
 _INDEPENDENT = 1e-10  # of the largest pivot, on rows of unit length
-_LIGHTEST = 1e-8  # of the largest weight: a query of weight 0 must still be rebuilt
 
 
 @dataclass(frozen=True)
@@ -46,21 +45,20 @@ class Reduction:
         return dense(self.basis) if is_identity else np.asarray(self.rotated @ self.basis)
 
 
-def reduce(workload: Workload, weights: np.ndarray) -> Reduction:
-    """Independent rows, the matrix that rebuilds W from them, and the rotation."""
+def reduce(workload: Workload, factors: np.ndarray) -> Reduction:
+    """Independent rows, the R that rebuilds W from them, and the rotation of factors·R."""
     whole = integer_rows(workload.matrix)
     rows = whole[0] if whole else workload.matrix
     index = _independent_rows(workload.matrix)
     if len(index) == workload.classes:
         basis, combine, is_exact = None, workload.matrix, True
     else:
-        basis = rows if len(index) == len(weights) else rows[index]
+        basis = rows if len(index) == len(factors) else rows[index]
         is_exact = is_integer(basis)
-        is_all = len(index) == len(weights)
-        divisors = whole[1] if whole else np.ones(len(weights))
+        is_all = len(index) == len(factors)
+        divisors = whole[1] if whole else np.ones(len(factors))
         combine = np.diag(1 / divisors) if is_all else _combine(workload.matrix, basis)
-    roots = np.sqrt(np.maximum(weights, _LIGHTEST * weights.max()))
-    return Reduction(basis, combine, _triangle(roots[:, None] * dense(combine)), is_exact)
+    return Reduction(basis, combine, _triangle(factors[:, None] * dense(combine)), is_exact)
 
 
 def _independent_rows(matrix: Matrix) -> np.ndarray:

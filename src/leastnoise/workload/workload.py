@@ -14,6 +14,7 @@ import scipy.sparse as sparse
 
 from leastnoise.errors import InputError
 from leastnoise.memory import require
+from leastnoise.workload.arrays import as_numpy
 from leastnoise.workload.matrices import Matrix, dense, entries, is_sparse, stack
 
 UNUSED = -1
@@ -46,6 +47,8 @@ class Workload:
         if matrix.shape[1] == 0:
             raise InputError("the workload is all zero: give at least one nonzero coefficient")
         matrix = _lighter(matrix)
+        if sparse.issparse(matrix):
+            matrix.sum_duplicates()  # scipy would sort later, in place, what is read-only by then
         for array in (cells, entries(matrix)):
             array.setflags(write=False)
         self.matrix = matrix
@@ -125,9 +128,11 @@ def _checked(matrix: Any) -> Matrix:
 
 def _as_array(matrix: Any) -> np.ndarray:
     try:
-        return np.asarray(matrix)
+        return as_numpy(matrix)
     except ValueError:
         raise InputError("the workload's rows differ in length; give each n numbers") from None
+    except (RuntimeError, TypeError):
+        raise InputError("the workload cannot be read as an array; detach it first") from None
 
 
 def _checked_names(names: Sequence[str] | None, rows: int) -> tuple[str, ...]:
