@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leastnoise.answers.intervals import Interval, interval
+from leastnoise.answers.intervals import NEGLIGIBLE, Interval, interval
 from leastnoise.release.calibrate import Noise
 from leastnoise.release.privacy import Privacy
 from leastnoise.strategy.strategy import Strategy
@@ -35,6 +35,11 @@ class Release:
     def std(self) -> np.ndarray:
         """The standard error of each answer, from B and the noise that was used."""
         return np.sqrt(self.noise.variance * self.strategy.row_squares)
+
+    @cached_property
+    def is_biased(self) -> np.ndarray:
+        """Which intervals are widened by what rounding the strategy may shift an answer by."""
+        return self.bias > NEGLIGIBLE * self.std
 
     def interval(self, confidence: float = 0.95, simultaneous: bool = False) -> Interval:
         """Bounds (low, high) that hold each true answer, or all of them at once, that often."""

@@ -1,5 +1,6 @@
 """Matrices that are dense or sparse, and the few operations that must know which."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,6 +41,15 @@ def stack(top: Matrix, bottom: Matrix) -> Matrix:
     return np.vstack([top, bottom])
 
 
+def side_by_side(parts: Sequence[Matrix]) -> Matrix:
+    """All column by column; sparse when any is."""
+    if len(parts) == 1:
+        return parts[0]
+    if any(is_sparse(part) for part in parts):
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(part) for part in parts]))
+    return np.hstack([dense(part) for part in parts])
+
+
 def scale_rows(factors: np.ndarray, matrix: Matrix) -> Matrix:
     """diag(factors)·matrix."""
     if sparse.issparse(matrix):
@@ -59,6 +69,12 @@ def row_squares(matrix: Matrix) -> np.ndarray:
     if sparse.issparse(matrix):
         return np.asarray((matrix * matrix).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", matrix, matrix)
+
+
+def row_sums(matrix: Matrix) -> np.ndarray:
+    """‖row‖₁ of each row."""
+    sizes: Any = abs(matrix)
+    return np.asarray(sizes.sum(axis=1)).ravel()
 
 
 def column_norms(matrix: Matrix) -> tuple[float, float]:
