@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 import leastnoise as ln
+from leastnoise.cli.screen import screen
+from leastnoise.show.table import Table
+
+HEADINGS = ("question", "truth", "answer", "± std error", "cell by cell", "query by query")
 
 STATES = {"NY": 8_217, "NJ": 3_512, "CA": 11_964, "WA": 1_205}
 """Made-up numbers of patients in four states, for the example of Yuan et al. (TODS 2015)."""
@@ -17,12 +20,13 @@ QUESTIONS = {
     "CA + WA": [0, 0, 1, 1],
 }
 
-AGE_GROUPS = [(0, 17), (18, 24), (25, 44), (45, 64), (65, 99), (18, 64), (0, 64), (18, 99), (0, 99)]
+AGES = range(4, 100, 5)
+"""Patients are counted up to each of these ages, for a cumulative distribution."""
 
 
 def demo() -> None:
-    """Answer two batches of questions about made-up patients, from queries to private answers."""
-    console = Console(highlight=False)
+    """Answer two batches of questions about made-up patients."""
+    console = screen()
     _states(console)
     _ages(console)
 
@@ -33,9 +37,9 @@ def _states(console: Console) -> None:
 
 
 def _ages(console: Console) -> None:
-    names = [f"age {first} to {last}" for first, last in AGE_GROUPS]
-    workload = ln.ranges(100, AGE_GROUPS, names)
-    _show(console, "Patients by age", workload, made_up_ages(), epsilon="0.1", delta="1e-6")
+    names = [f"up to age {last}" for last in AGES]
+    workload = ln.ranges(100, [(0, last) for last in AGES], names)
+    _show(console, "Patients by age", workload, made_up_ages(), epsilon="0.1")
 
 
 def made_up_ages() -> np.ndarray:
@@ -51,20 +55,16 @@ def _show(
     plan = ln.plan(workload, **promise)
     release = plan.release(counts)
     alone = {name: ln.plan(workload, mechanism=name, **promise) for name in ("nod", "nor")}
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column("question")
-    for heading in ("made-up truth", "answer", "± std error", "cell by cell", "query by query"):
-        table.add_column(heading, justify="right")
-    rows = zip(
-        workload.names,
+    columns = (
         workload.dense() @ counts,
         release.answers,
         plan.std,
         alone["nod"].std,
         alone["nor"].std,
-        strict=True,
     )
-    for name, truth, answer, *errors in rows:
-        table.add_row(name, f"{truth:,.0f}", f"{answer:,.1f}", *(f"{std:,.1f}" for std in errors))
-    console.print(table)
-    console.print(plan.summary(), "\n", markup=False, soft_wrap=True)
+    rows = [
+        (name, f"{truth:,.0f}", *(f"{value:,.1f}" for value in values))
+        for name, truth, *values in zip(workload.names, *columns, strict=True)
+    ]
+    console.print(f"{Table(HEADINGS, rows, ('question',), title=title)}\n")
+    console.print(plan.summary(), end="\n\n")

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 import leastnoise as ln
 from leastnoise.cli import options
 from leastnoise.cli.progress import shown_progress
+from leastnoise.cli.screen import screen
 from leastnoise.data.files import read_weights, read_workload
 from leastnoise.records.folder import require_free
 from leastnoise.records.planfile import MARK
@@ -20,13 +20,15 @@ def plan(
     epsilon: options.Epsilon = None,
     delta: options.Delta = "0",
     rho: options.Rho = None,
-    mechanism: Annotated[str, typer.Option(help="auto, optimal, nod or nor.")] = "auto",
+    mechanism: options.Mechanism = "auto",
     noise: options.NoiseKind = "auto",
+    objective: options.Objective = "total",
     weights: options.Weights = None,
     max_rows: options.MaxRows = 1,
     neighbors: options.Neighbors = "add_remove",
     max_total: options.MaxTotal = 2**32,
     deadline: options.Deadline = None,
+    seed: options.Seed = 0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write the plan to.")
     ] = None,
@@ -34,7 +36,10 @@ def plan(
         bool, typer.Option("--verbose", "-v", help="Also every query and every candidate.")
     ] = False,
 ) -> None:
-    """Find the most accurate strategy for the queries in W and price it, without any data."""
+    """Find the most accurate strategy for the queries in W.
+
+    It is priced too, and needs no data for that.
+    """
     if out is not None:
         require_free(out, MARK)
     with shown_progress() as callback:
@@ -45,17 +50,20 @@ def plan(
             rho=rho,
             mechanism=mechanism,
             noise=noise,
+            objective=objective,
             weights=None if weights is None else read_weights(weights),
             max_rows=max_rows,
             neighbors=neighbors,
             max_total=max_total,
             deadline=deadline,
             callback=callback,
+            seed=seed,
         )
-    console = Console(soft_wrap=True, highlight=False)
-    console.print(made.summary(), markup=False)
-    if verbose:
-        console.print(accuracy_table(made), candidate_table(made.candidates))
     if out is not None:
-        made.save(out)
-        console.print(f"  written    {out}", markup=False)
+        made.save(out)  # before a closed pipe can end the run
+    console = screen()
+    console.print(made.summary())
+    if verbose:
+        console.print(f"\n{accuracy_table(made)}\n\n{candidate_table(made.candidates)}\n")
+    if out is not None:
+        console.print(f"  written    {out}")

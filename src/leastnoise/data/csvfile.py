@@ -1,7 +1,8 @@
 """Tables of numbers as CSV text, with or without a header line, with or without names.
 
 A first line without numbers is a header, and so is one that starts with nothing or with "question",
-"query" or "name" (so that cells may be called 0, 1, 2). A first column without numbers holds names.
+"query" or "name" (so that cells may be called 0, 1, 2). Such a start says that the first column
+holds names; otherwise it does if it holds no number. A header has a heading for every column.
 """
 
 import csv
@@ -48,10 +49,13 @@ class Table:
 
 def read_csv(path: Path) -> Table:
     """The table in a file that exists."""
-    lines = _without_header(_read_lines(path))
+    lines = _read_lines(path)
+    header = lines.pop(0) if lines and _is_header(lines[0][1]) else None
     if not lines:
         raise FileError(f"{path} holds no numbers; write one row per line")
-    has_names = not any(_is_number(cells[0]) for _, cells in lines)
+    if header:
+        _require_headings(path, header, lines[0])
+    has_names = _starts_names(header) or not any(_is_number(cells[0]) for _, cells in lines)
     rows = [_numbers(path, line, cells[has_names:]) for line, cells in lines]
     names = [cells[0] for _, cells in lines] if has_names else None
     return Table(path, names, [line for line, _ in lines], rows)
@@ -70,12 +74,21 @@ def _read_lines(path: Path) -> list[Line]:
     return [line for line in lines if any(line[1])]
 
 
-def _without_header(lines: list[Line]) -> list[Line]:
-    if not lines:
-        return lines
-    first = lines[0][1]
-    is_header = first[0].lower() in _CORNERS or not any(_is_number(cell) for cell in first)
-    return lines[1:] if is_header else lines
+def _is_header(cells: list[str]) -> bool:
+    return cells[0].lower() in _CORNERS or not any(_is_number(cell) for cell in cells)
+
+
+def _starts_names(header: Line | None) -> bool:
+    return header is not None and header[1][0].lower() in _CORNERS
+
+
+def _require_headings(path: Path, header: Line, first: Line) -> None:
+    """A column without a heading may hold names that look like numbers, taken for a cell."""
+    if len(header[1]) != len(first[1]):
+        raise FileError(
+            f"{path} line {header[0]} has {len(header[1])} headings, line {first[0]} has "
+            f"{len(first[1])} columns; give each column one"
+        )
 
 
 def _numbers(path: Path, line: int, cells: list[str]) -> list[Number]:
@@ -88,7 +101,9 @@ def _numbers(path: Path, line: int, cells: list[str]) -> list[Number]:
 
 
 def _number(text: str) -> Number:
-    """Integers stay exact while they fit into 64 bits."""
+    """Integers stay exact while they fit into 64 bits; 2019_20 is a name, though Python's int."""
+    if "_" in text:
+        raise ValueError
     try:
         whole = int(text)
     except ValueError:

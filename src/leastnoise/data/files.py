@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from leastnoise.data.csvfile import read_csv
-from leastnoise.errors import FileError
+from leastnoise.errors import FileError, InputError
 from leastnoise.workload.matrices import is_sparse
 from leastnoise.workload.workload import Workload
 
@@ -19,10 +19,16 @@ _KINDS = (".npy", ".npz", ".csv")
 
 def read_workload(path: Path) -> Workload:
     """The queries in a file: a row each, a column per cell."""
+    names = None
     if _kind(path) == ".csv":
         table = read_csv(path)
-        return Workload(table.equally_long(), table.names)
-    return Workload(_read_array(path, "workload"))
+        queries, names = table.equally_long(), table.names
+    else:
+        queries = _read_array(path, "queries")
+    try:
+        return Workload(queries, names)
+    except InputError as error:
+        raise FileError(f"{path}: {error}") from None
 
 
 def read_counts(path: Path) -> Any:
@@ -40,7 +46,14 @@ def _read_vector(path: Path, what: str) -> Any:
     if _kind(path) == ".csv":
         return read_csv(path).one_per_line(what)
     array = _read_array(path, what)
-    return array.toarray().ravel() if is_sparse(array) and 1 in array.shape else array
+    return _laid_flat(path, array, what) if is_sparse(array) else array
+
+
+def _laid_flat(path: Path, matrix: Any, what: str) -> np.ndarray:
+    if matrix.ndim > 1 and 1 not in matrix.shape:
+        size = " x ".join(map(str, matrix.shape))
+        raise FileError(f"{path} holds a {size} matrix; save {what} as one row or column")
+    return np.asarray(matrix.toarray()).ravel()
 
 
 def _kind(path: Path) -> str:
@@ -48,7 +61,11 @@ def _kind(path: Path) -> str:
     kind = path.suffix.lower()
     if kind not in _KINDS:
         raise FileError(f"{path} has an unknown ending; give one of {', '.join(_KINDS)}")
-    if not path.is_file():
+    try:
+        is_there = path.is_file()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+    if not is_there:
         raise FileError(f"{path} does not exist, or is no file; check the name")
     return kind
 
@@ -80,7 +97,10 @@ def _unpacked(path: Path, file: BinaryIO, what: str) -> Any:
         return _checked_sparse(sparse.load_npz(file))
     if len(content.files) != 1:
         raise FileError(f"{path} holds {len(content.files)} arrays; save one array of {what}")
-    return content[content.files[0]]
+    array = content[content.files[0]]
+    if not isinstance(array, np.ndarray):  # the bytes of whatever else was zipped
+        raise ValueError
+    return array
 
 
 def _checked_sparse(matrix: Any) -> Any:
