@@ -3,10 +3,10 @@
 import argparse
 import sys
 
-from benchmarks import spine
+from benchmarks import noises, spine
 from benchmarks.rows import Row, Section
 
-SECTIONS: tuple[Section, ...] = (*spine.SECTIONS,)
+SECTIONS: tuple[Section, ...] = (*spine.SECTIONS, *noises.SECTIONS)
 
 
 def main() -> int:

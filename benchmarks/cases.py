@@ -51,6 +51,30 @@ def _bare_seconds(plan: ln.Plan, steps: int) -> float:
     return perf_counter() - started
 
 
+def laplace(name: str, m: str, n: str, seed: str) -> dict[str, float]:
+    """Plan one family for pure ε."""
+    W = family(name, int(m), int(n), int(seed))
+    started = perf_counter()
+    plan = ln.plan(W, epsilon=1)
+    seconds = perf_counter() - started
+    return {"error": recompute.unit_error(plan, norm=1), "seconds": seconds}
+
+
+def worst(name: str, m: str, n: str, seed: str) -> dict[str, float]:
+    """Plan one family for its worst query."""
+    W = family(name, int(m), int(n), int(seed))
+    started = perf_counter()
+    plan = ln.plan(W, rho="1/2", objective="worst")
+    return {"seconds": perf_counter() - started, "gap": recompute.gap(plan)}
+
+
+def worst_prefixes(n: str) -> dict[str, float]:
+    """γ₂ of prefix sums, from both sides."""
+    plan = ln.plan(ln.prefixes(int(n)), rho="1/2", objective="worst")
+    lower, achieved = recompute.unit_bound(plan) ** 0.5, recompute.unit_error(plan) ** 0.5
+    return {"lower": lower, "achieved": achieved}
+
+
 def large(kind: str, seed: str) -> dict[str, float]:
     """1024 × 8192, whole: seconds, gap and this process's peak memory."""
     rng = np.random.default_rng(int(seed))

@@ -5,24 +5,38 @@ import numpy as np
 import leastnoise as ln
 
 
-def unit_error(plan: ln.Plan, weights: np.ndarray | None = None) -> float:
-    """‖√w·B‖²_F·Δ₂², from the integers that are measured and the B that rebuilds."""
-    block = plan.strategy.blocks[0]
-    L, B = _dense(block.L) / 2.0**plan.strategy.k, _dense(block.B) * 2.0**plan.strategy.k
-    loads = np.ones(len(B)) if weights is None else weights
-    return float((loads[:, None] * B**2).sum() * (L**2).sum(axis=0).max())
+def squares(plan: ln.Plan) -> np.ndarray:
+    """wᵢ·‖Bᵢ‖² of each query, from the B that rebuilds."""
+    return plan.goal.weights * sum((_dense(b.B) ** 2).sum(axis=1) for b in plan.strategy.blocks)
+
+
+def sensitivity_squared(plan: ln.Plan, norm: int) -> float:
+    """Δ₁² or Δ₂², from the integers that are measured."""
+    sizes = [float((np.abs(_dense(b.L)) ** norm).sum(axis=0).max()) for b in plan.strategy.blocks]
+    return sum(sizes) ** (2 / norm)
+
+
+def unit_error(plan: ln.Plan, norm: int = 2) -> float:
+    """‖√w·B‖²_F·Δ², or maxᵢ wᵢ‖Bᵢ‖²·Δ² if the plan is for the worst query."""
+    each = squares(plan)
+    figure = each.sum() if plan.goal.objective == "total" else each.max()
+    return float(figure) * sensitivity_squared(plan, norm)
 
 
 def unit_bound(plan: ln.Plan) -> float:
-    """(‖W·diag(√q)‖_*)²/Σq: no strategy has less unit error, for any q ≥ 0 over classes."""
-    q = np.clip(plan.certificate.proof.q, 0, None)
-    scaled = _dense(plan.workload.matrix) * np.sqrt(q)
+    """(‖diag(√(w·p))·W·diag(√q)‖_*)², for any p ≥ 0 over queries and q ≥ 0 over classes, Σ = 1;
+    p = 1 for the total. No strategy has less unit error."""
+    q = _probabilities(plan.certificate.proof.q)
+    p = 1.0 if plan.certificate.proof.p is None else _probabilities(plan.certificate.proof.p)
+    rows = np.sqrt(plan.goal.weights * p)
+    scaled = rows[:, None] * _dense(plan.workload.matrix) * np.sqrt(q)
     if scaled.shape[1] > scaled.shape[0]:
         scaled = np.linalg.qr(scaled.T, mode="r")
-    return float(np.linalg.svd(scaled, compute_uv=False).sum() ** 2 / q.sum())
+    return float(np.linalg.svd(scaled, compute_uv=False).sum() ** 2)
 
 
 def gap(plan: ln.Plan) -> float:
+    """How far a plan for Gaussian noise is above the bound."""
     return unit_error(plan) / unit_bound(plan) - 1
 
 
@@ -32,6 +46,10 @@ def misfit(plan: ln.Plan) -> float:
     rebuilt = _dense(block.B @ block.L.astype(float))
     used = block.cells >= 0
     return float(np.abs(plan.workload.dense()[:, used] - rebuilt[:, block.cells[used]]).max())
+
+
+def _probabilities(values: np.ndarray) -> np.ndarray:
+    return np.clip(values, 0, None) / np.clip(values, 0, None).sum()
 
 
 def _dense(matrix: object) -> np.ndarray:

@@ -6,11 +6,10 @@ from typing import Any
 
 from leastnoise.plan import plan
 from leastnoise.pricing import Candidate
+from leastnoise.show.tables import comparison_table
 
-_HEADINGS = ("mechanism", "noise", "expected error", "x bound", "seconds", "note")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Candidates in order of expected error, and the proven lower bound."""
 
@@ -24,28 +23,18 @@ class Comparison:
         """Expected error as a multiple of the bound: 1 is proven best."""
         return candidate.expected_error / self.lower_bound if self.lower_bound else float("inf")
 
+    @property
+    def bound_text(self) -> str:
+        """The bound in a sentence."""
+        return f"no unbiased linear strategy has less than {self.lower_bound:,.6g}"
+
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [
-            ("mechanism", "noise", "expected error", "x bound", "seconds", "note")
-        ]
-        rows += [self._row(candidate) for candidate in self]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = [
-            "  ".join(_pad(*cell) for cell in zip(row, widths, range(6), strict=True))
-            for row in rows
-        ]
-        bound = f"no unbiased linear strategy has less than {self.lower_bound:,.6g}"
-        return "\n".join(line.rstrip() for line in [*lines, bound])
+        return str(comparison_table(self))
 
-    def _row(self, one: Candidate) -> tuple[str, ...]:
-        if one.note:
-            return one.mechanism, one.noise, "-", "-", f"{one.seconds:.2f}", one.note
-        error, ratio = f"{one.expected_error:,.6g}", f"{self.ratio(one):.3f}"
-        return one.mechanism, one.noise, error, ratio, f"{one.seconds:.2f}", ""
+    __repr__ = __str__
 
-
-def _pad(text: str, width: int, column: int) -> str:
-    return text.rjust(width) if 2 <= column <= 4 else text.ljust(width)
+    def _repr_html_(self) -> str:
+        return comparison_table(self).html()
 
 
 def compare(queries: Any, **options: Any) -> Comparison:

@@ -15,8 +15,8 @@ the tail, whatever the weights and however far it is.
 import numpy as np
 from scipy.special import ndtri
 
-_BEND = np.pi / 8  # from the vertical: halfway to 45°, beyond which exp(θ²/2) would grow, to which M
-# comes close for many small terms
+# From the vertical: halfway to 45°, beyond which exp(θ²/2), that M of many small terms is, grows.
+_BEND = np.pi / 8
 _STEP = 0.1  # in the hyperbola's parameter; the rule's error is about exp(−2π·(π/8)/step) = 2e-11
 _DECAY = 34.0  # the path ends where exp(−qθ) has fallen by exp(−34) ≈ 2e-15
 _FARTHEST = 14.0  # or where |θ|⁻² has, for tiny q

@@ -12,7 +12,7 @@ from leastnoise.release.privacy import Privacy
 from leastnoise.strategy.strategy import Strategy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """What was measured once, and everything that follows from it without the data."""
 
@@ -44,6 +44,18 @@ class Release:
     def interval(self, confidence: float = 0.95, simultaneous: bool = False) -> Interval:
         """Bounds (low, high) that hold each true answer, or all of them at once, that often."""
         return interval(self, confidence, simultaneous)
+
+    def __str__(self) -> str:
+        from leastnoise.show.tables import release_table
+
+        return str(release_table(self))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from leastnoise.show.tables import release_table
+
+        return release_table(self).html()
 
     def save(self, path: str | Path) -> None:
         """Write a folder with answers.csv and release.json: whole, or not there."""

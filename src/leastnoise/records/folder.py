@@ -1,5 +1,6 @@
 """Folders that are whole or not there: written beside their place, then renamed into it."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -15,8 +16,11 @@ def require_free(path: Path, mark: str | None = None) -> None:
         return
     if path.exists() or path.is_symlink():
         raise FileError(f"{path} exists already; give another place with --out")
-    if not path.absolute().parent.is_dir():
-        raise FileError(f"{path.absolute().parent} is no folder; make it first")
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise FileError(f"{parent} is no folder; make it first")
+    if not os.access(parent, os.W_OK):
+        raise FileError(f"{parent} may not be written to; give another place with --out")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from leastnoise.errors import PrivacyError
 
-_LARGEST = Fraction(2) ** 1000  # far inside the doubles, so that no step below can overflow
+_LARGEST = Fraction(2) ** 256  # squares, and sums of squares, stay far inside the doubles
 
 
 def round_up(number: Fraction) -> float:

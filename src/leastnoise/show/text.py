@@ -7,6 +7,7 @@ import numpy as np
 
 from leastnoise.answers.intervals import NEGLIGIBLE
 from leastnoise.release.privacy import Privacy
+from leastnoise.strategy.goal import Goal
 
 if TYPE_CHECKING:
     from leastnoise.plan import Plan
@@ -14,19 +15,28 @@ if TYPE_CHECKING:
 
 def plan_summary(plan: "Plan") -> str:
     """What is promised, what will be measured, how accurate it will be, and what is proven."""
+    (_, title), *facts = plan_facts(plan)
+    return "\n".join([title, *(f"  {label:<9}  {text}" for label, text in facts)])
+
+
+def plan_facts(plan: "Plan") -> list[tuple[str, str]]:
+    """A label and a sentence each; the first is the title."""
     queries, cells = plan.workload.shape
     measured = plan.measurable.integers.rows
-    lines = [
-        f"{queries:,} queries over {cells:,} cells ({plan.workload.classes:,} told apart)",
-        f"  promise    {promise_text(plan.privacy)}",
-        f"  strategy   {plan.mechanism}: {measured:,} numbers measured with {plan.noise} noise",
-        f"  accuracy   {_accuracy(plan.std)}",
-        f"  error      {plan.expected_error:,.6g} expected in total (squared)",
-        f"  proof      {_proof(plan)}",
+    facts = [
+        (
+            "plan",
+            f"{queries:,} queries over {cells:,} cells ({plan.workload.classes:,} told apart)",
+        ),
+        ("promise", promise_text(plan.privacy)),
+        ("strategy", f"{plan.mechanism}: {measured:,} numbers measured with {plan.noise} noise"),
+        ("accuracy", _accuracy(plan.std)),
+        ("error", f"{plan.expected_error:,.6g} expected {_figure(plan.goal)}"),
+        ("proof", _proof(plan)),
     ]
     if (plan.measurable.bias > NEGLIGIBLE * plan.std).any():
-        lines.append(f"  bias       {_bias(plan)}")
-    return "\n".join(lines)
+        facts.append(("bias", _bias(plan)))
+    return facts
 
 
 def promise_text(privacy: Privacy) -> str:
@@ -50,6 +60,12 @@ def number(value: Fraction | None) -> str:
     return f"{float(value):g}" if is_decimal else str(value)
 
 
+def _figure(goal: Goal) -> str:
+    what = "in total" if goal.objective == "total" else "of the worst answer"
+    is_weighted = bool((goal.weights != 1).any())
+    return f"{what} (squared{', weighted' if is_weighted else ''})"
+
+
 def _accuracy(std: np.ndarray) -> str:
     low, middle, high = np.quantile(std, [0, 0.5, 1])
     if np.isclose(low, high):
@@ -61,7 +77,8 @@ def _proof(plan: "Plan") -> str:
     certificate = plan.certificate
     if certificate is None:
         return "none asked for: mechanism='auto' proves a lower bound"
-    above = f"{100 * max(certificate.gap, 0):.2g}%"
+    percent = 100 * max(certificate.gap, 0)
+    above = f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"
     return (
         f"no unbiased linear strategy has less than {certificate.lower_bound:,.6g}; "
         f"this one is {above} above"
