@@ -41,7 +41,7 @@ from leastnoise.workload.arrays import beside
 from leastnoise.workload.workload import Workload, as_workload
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """A priced strategy, ready to release answers. Nothing in it depends on counts."""
 
@@ -106,6 +106,13 @@ class Plan:
 
         return plan_summary(self)
 
+    __str__ = __repr__ = summary
+
+    def _repr_html_(self) -> str:
+        from leastnoise.show.tables import plan_table
+
+        return plan_table(self).html()
+
     def save(self, path: str | Path) -> None:
         """Write a folder that `ln.load` reads: whole, or not there."""
         from leastnoise.records.planfile import save
@@ -155,7 +162,7 @@ def plan(
     privacy = promise(epsilon, delta, rho, max_rows, neighbors)
     kinds = noises(privacy, noise)
     workload = as_workload(queries)
-    _require_countable(workload, whole(max_total, "max_total"))
+    require_countable(workload, whole(max_total, "max_total"))
     problem = Problem(workload, goal(objective, weights, len(workload)))
     search = Search(
         stop_at=stop_at, callback=callback, place=beside(queries), seed=_checked_seed(seed)
@@ -184,7 +191,7 @@ def _seconds(deadline: Any) -> float:
     return float(deadline)
 
 
-def _require_countable(workload: Workload, max_total: int) -> None:
+def require_countable(workload: Workload, max_total: int) -> None:
     """Counts of n cells, each clipped to max_total, must add up without wrapping around."""
     cells = workload.shape[1]
     if cells * max_total >= 2**63:

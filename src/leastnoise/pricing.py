@@ -14,7 +14,7 @@ from leastnoise.release.quantise import quantise, rounded
 from leastnoise.strategy.choose import Attempt
 from leastnoise.strategy.goal import Goal
 from leastnoise.strategy.strategy import Block, Draft, Part, Strategy, rebuild
-from leastnoise.workload.fit import REBUILT, misfit
+from leastnoise.workload.fit import REBUILT, RECOGNISABLE, misfit
 from leastnoise.workload.matrices import Matrix, row_sizes
 from leastnoise.workload.workload import Workload
 
@@ -136,8 +136,8 @@ def make_measurable(
     )
     strategy = Strategy(blocks, integers.k)
     off = misfit(workload, blocks)
-    if all(part.is_exact for part in parts):
-        _require_rebuilt(workload, off)
+    is_exact = all(part.is_exact for part in parts)
+    require_rebuilt(workload, off, REBUILT if is_exact else RECOGNISABLE)
     return Measurable(strategy, integers, calibrate(integers, privacy, kind), max_total * off)
 
 
@@ -154,12 +154,12 @@ def _rebuilt(part: Part, k: int) -> Matrix:
     return rebuild(part.combine, part.coefficients * 2.0**k if whole is None else whole)
 
 
-def _require_rebuilt(workload: Workload, off: np.ndarray) -> None:
-    """Refuse a strategy that would silently answer something else, a tiny row with 0 say."""
-    is_off = ~(off <= REBUILT * row_sizes(workload.matrix))
+def require_rebuilt(workload: Workload, off: np.ndarray, tolerance: float) -> None:
+    """Refuse a strategy that would answer something else, a tiny row with 0 say."""
+    is_off = ~(off <= tolerance * row_sizes(workload.matrix))
     if is_off.any():
         worst = workload.names[int(np.flatnonzero(is_off)[0])]
         raise PlanError(
-            f"query {worst!r} would be off by more than {REBUILT} of its largest coefficient; "
+            f"query {worst!r} would be off by more than {tolerance} of its largest coefficient; "
             f"bring the rows of the workload to comparable size, or use mechanism='nod'"
         )

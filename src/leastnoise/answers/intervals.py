@@ -20,11 +20,11 @@ product is at least the product of their averages (Harris 1960).
 """
 
 from collections.abc import Iterator
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
-from scipy.special import ndtri
 
 from leastnoise.answers.laplace import half_widths
 from leastnoise.errors import InputError
@@ -60,7 +60,7 @@ def interval(release: "Release", confidence: float, simultaneous: bool) -> Inter
 
 def _gaussian(release: "Release", misses: float, at_once: int) -> np.ndarray:
     l1 = np.sum([row_sums(block.B) for block in release.strategy.blocks], axis=0)
-    return -ndtri(misses / 2) * release.std + l1 / 2
+    return -NormalDist().inv_cdf(misses / 2) * release.std + l1 / 2
 
 
 def _laplace(release: "Release", misses: float, at_once: int) -> np.ndarray:

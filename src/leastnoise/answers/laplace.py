@@ -12,8 +12,9 @@ right, where exp(−qθ) falls exponentially and no pole is met (Weideman & Tref
 the tail, whatever the weights and however far it is.
 """
 
+from statistics import NormalDist
+
 import numpy as np
-from scipy.special import ndtri
 
 # From the vertical: halfway to 45°, beyond which exp(θ²/2), that M of many small terms is, grows.
 _BEND = np.pi / 8
@@ -39,7 +40,7 @@ def half_widths(weights: np.ndarray, misses: float) -> np.ndarray:
 
 def _guess(shares: np.ndarray, misses: float) -> np.ndarray:
     """Between the quantiles of the normal and of one Laplace noise, by the kurtosis."""
-    normal, single = -ndtri(misses / 2), -np.log(misses) / np.sqrt(2)
+    normal, single = -NormalDist().inv_cdf(misses / 2), -np.log(misses) / np.sqrt(2)
     kurtosis = 4 * np.square(shares).sum(axis=1)  # of one Laplace noise: 1
     return normal + (single - normal) * kurtosis
 

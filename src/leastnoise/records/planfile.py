@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from leastnoise.errors import FileError, LeastnoiseError
-from leastnoise.plan import Plan
-from leastnoise.pricing import Candidate, Certificate, Measurable, Proof
+from leastnoise.errors import FileError
+from leastnoise.plan import Plan, require_countable
+from leastnoise.pricing import Candidate, Certificate, Measurable, Proof, require_rebuilt
 from leastnoise.records.folder import whole_folder
 from leastnoise.release.calibrate import Noise, calibrate
 from leastnoise.release.integers import integer_strategy
+from leastnoise.release.measure import check_headroom
 from leastnoise.release.privacy import Privacy, promise
 from leastnoise.strategy.goal import goal
 from leastnoise.strategy.strategy import Block, Strategy
-from leastnoise.workload.fit import misfit
-from leastnoise.workload.matrices import Matrix
-from leastnoise.workload.workload import Workload
+from leastnoise.workload.fit import RECOGNISABLE, misfit
+from leastnoise.workload.matrices import Matrix, entries
+from leastnoise.workload.workload import UNUSED, Workload
 
 FORMAT = 1
 MARK = "plan.json"
@@ -44,15 +45,21 @@ def load(path: str | Path) -> Plan:
     if not (folder / MARK).is_file():
         raise FileError(f"{folder} holds no plan; make one with leastnoise plan ... --out {folder}")
     try:
-        facts = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        if facts["format"] != FORMAT:
-            raise FileError(f"{folder} was written by another version of leastnoise; plan again")
-        with np.load(folder / _ARRAYS, allow_pickle=False) as arrays:
-            return _plan(facts, dict(arrays))
-    except (FileError, MemoryError):
+        return _read(folder)
+    except FileError:
         raise
-    except (LeastnoiseError, OSError, EOFError, ValueError, KeyError, TypeError) as error:
+    except MemoryError as error:
+        raise FileError(f"{folder} is damaged, or too large for the memory; plan again") from error
+    except Exception as error:  # whatever damage makes fail: zip, json, an index, a type
         raise FileError(f"{folder} is damaged ({type(error).__name__}); plan again") from error
+
+
+def _read(folder: Path) -> Plan:
+    facts = json.loads((folder / MARK).read_text(encoding="utf-8"))
+    if facts["format"] != FORMAT:
+        raise FileError(f"{folder} was written by another version of leastnoise; plan again")
+    with (folder / _ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return _plan(facts, dict(arrays))
 
 
 def privacy_facts(privacy: Privacy) -> dict[str, Any]:
@@ -111,38 +118,96 @@ def _arrays(plan: Plan) -> dict[str, np.ndarray]:
 
 def _plan(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Plan:
     privacy = promise(**{k: v for k, v in facts["privacy"].items() if v is not None})
-    workload = Workload.over_classes(_unpack("workload", arrays), arrays["cells"], facts["names"])
+    workload = _workload(facts["names"], arrays)
     blocks = tuple(_block(i, arrays, workload) for i in range(facts["blocks"]))
     integers = integer_strategy([block.L for block in blocks], facts["k"], facts["max_total"])
     noise = calibrate(integers, privacy, facts["noise"]["kind"])
-    if noise_facts(noise) != facts["noise"]:
-        raise FileError("the plan's noise does not follow from its strategy; plan again")
-    bias = integers.max_total * misfit(workload, blocks)
-    made = Measurable(Strategy(blocks, integers.k), integers, noise, bias)
-    tried = tuple(_candidate(one) for one in facts["candidates"])
+    _require(noise_facts(noise) == facts["noise"], "noise does not follow from its strategy")
+    check_headroom(integers, noise)
+    require_countable(workload, integers.max_total)
+    off = misfit(workload, blocks)
+    require_rebuilt(workload, off, RECOGNISABLE)
+    made = Measurable(Strategy(blocks, integers.k), integers, noise, integers.max_total * off)
     aim = goal(facts["objective"], arrays["weights"], len(workload))
     certificate = None
     if facts["lower_bound"] is not None:
         achieved = aim.of(noise.variance * made.strategy.row_squares)
-        proof = Proof(arrays["q"], arrays.get("p"))
-        certificate = Certificate(facts["lower_bound"], achieved, proof)
-    return Plan(workload, aim, privacy, facts["mechanism"], made, certificate, tried)
+        certificate = Certificate(_bound(facts["lower_bound"]), achieved, _proof(arrays, workload))
+    tried = tuple(_candidate(one) for one in facts["candidates"])
+    return Plan(workload, aim, privacy, str(facts["mechanism"]), made, certificate, tried)
+
+
+def _require(is_so: bool | np.bool, what: str) -> None:
+    if not is_so:
+        raise FileError(f"the plan's {what}; plan again")
+
+
+def _workload(names: Any, arrays: dict[str, np.ndarray]) -> Workload:
+    matrix = _real("workload", arrays)
+    _require(
+        isinstance(names, list) and all(isinstance(one, str) for one in names), "names are no text"
+    )
+    return Workload.over_classes(matrix, _cells("cells", arrays, matrix), names)
 
 
 def _block(i: int, arrays: dict[str, np.ndarray], workload: Workload) -> Block:
-    """A block whose cells all lie in a class it has, so that counting can never fail later."""
-    block = Block(arrays[f"cells{i}"], _unpack(f"L{i}", arrays), _unpack(f"B{i}", arrays))
-    has_classes = -1 <= block.cells.min() and block.cells.max() < block.L.shape[1]
-    if block.cells.shape != workload.cells.shape or not has_classes:
-        raise FileError("the plan's cells do not fit its strategy; plan again")
-    if block.B.shape != (len(workload), block.L.shape[0]):
-        raise FileError("the plan's B does not fit its L; plan again")
-    return block
+    """A block that counting cannot fail on later: B fits L, and L and its cells fit the workload.
+
+    Its class of a cell must follow from the workload's, on which alone B·L is compared with W.
+    """
+    L, B = _unpack(f"L{i}", arrays), _real(f"B{i}", arrays)
+    cells = _cells(f"cells{i}", arrays, L)
+    where = np.full(workload.classes + 1, UNUSED)
+    where[workload.cells] = cells
+    is_same = np.array_equal(where[workload.cells], cells) and where[UNUSED] == UNUSED
+    _require(is_same, "cells do not fit its strategy")
+    _require(B.shape == (len(workload), L.shape[0]), "B does not fit its L")
+    return Block(cells, L, B)
+
+
+def _real(name: str, arrays: dict[str, np.ndarray]) -> Matrix:
+    """A finite matrix of doubles."""
+    matrix = _unpack(name, arrays)
+    is_real = matrix.dtype == np.float64 and np.isfinite(entries(matrix)).all()
+    _require(is_real and matrix.ndim == 2, f"{name} is no matrix of finite numbers")
+    return matrix
+
+
+def _cells(name: str, arrays: dict[str, np.ndarray], matrix: Matrix) -> np.ndarray:
+    """The class of each cell, a column of `matrix` or -1; no more classes than cells."""
+    cells, classes = arrays[name], matrix.shape[1]
+    is_list = cells.ndim == 1 and cells.dtype == np.int64 and classes <= len(cells)
+    is_inside = is_list and UNUSED <= cells.min() and cells.max() < classes
+    _require(is_inside, "cells do not fit its strategy")
+    return cells
+
+
+def _bound(value: Any) -> float:
+    bound = float(value)
+    _require(0 < bound < np.inf, "lower bound is no positive number")
+    return bound
+
+
+def _proof(arrays: dict[str, np.ndarray], workload: Workload) -> Proof:
+    """Probabilities of every class, and of every query if the proof has them."""
+    proof = Proof(arrays["q"], arrays.get("p"))
+    for values, size in zip(proof, (workload.classes, len(workload)), strict=True):
+        is_fit = values is None or (
+            values.shape == (size,) and bool((values >= 0).all()) and 0 < values.sum() < np.inf
+        )
+        _require(is_fit, "proof does not fit its queries")
+    return proof
 
 
 def _candidate(facts: dict[str, Any]) -> Candidate:
     error = facts["expected_error"]
-    return Candidate(**facts | {"expected_error": np.inf if error is None else error})
+    return Candidate(
+        mechanism=str(facts["mechanism"]),
+        noise=str(facts["noise"]),
+        expected_error=np.inf if error is None else float(error),
+        seconds=float(facts["seconds"]),
+        note=str(facts["note"]),
+    )
 
 
 def _text(value: Fraction | None) -> str | None:
@@ -165,4 +230,6 @@ def _unpack(name: str, arrays: dict[str, np.ndarray]) -> Matrix:
     if name in arrays:
         return arrays[name]
     content = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    return sparse.csr_array(content, shape=tuple(arrays[f"{name}.shape"]))
+    matrix = sparse.csr_array(content, shape=tuple(arrays[f"{name}.shape"]))
+    matrix.check_format(full_check=True)  # an index out of place would be followed out of memory
+    return matrix

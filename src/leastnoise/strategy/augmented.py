@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 from array_api_compat import array_namespace, device
-from scipy.optimize import minimize
 
 from leastnoise.memory import require
 from leastnoise.strategy.ascent import Progress, Search
@@ -36,7 +35,7 @@ _FEWEST_STARTS, _MOST_STARTS = 4, 32
 _LARGEST = 1e5  # of Θ: beyond it I + ΘΘᵀ loses its identity to rounding
 _STRETCH = 10  # of a Θ that wants to grow: 38.04 becomes 38.001 on the paper's second example
 _WORTH_DOUBLING = 0.02  # the gain of the last doubling of p that makes another worth its time
-_ROUGH, _FINE = 1e-5, 1e-8  # relative decrease at which a descent ends
+_ROUGH, _FINE = 1e-4, 1e-8  # relative decrease at which a descent ends
 _EXPONENTS = (2, 4, 8, 16, 32, 64, 128)  # of the norm that grows into the worst query
 
 Start = tuple[float, np.ndarray]
@@ -56,7 +55,8 @@ def augmented(problem: Problem, search: Search) -> Draft:
         matrix = dense(scale_rows(problem.goal.row_factors, workload.matrix))
         exponents += _EXPONENTS
     positive, negative = _Search(search.place(matrix), exponents, search).best()
-    theta = sparse.csr_array(positive - negative)
+    theta = positive - negative
+    theta = sparse.csr_array(theta[theta.any(axis=1)])  # a zero row is measured for nothing
     scale = sparse.diags_array(1 / (1 + (positive + negative).sum(axis=0)))
     scaled = sparse.csr_array(sparse.vstack([sparse.eye_array(classes), theta]) @ scale)
     part = Part(workload.cells, scaled, None, workload.matrix, is_exact=True)
@@ -71,27 +71,38 @@ class Loss(NamedTuple):
     largest: float
 
 
-def loss(matrix: Any, signs: np.ndarray, exponent: int = 1) -> Loss:
-    """(Σᵢ vᵢ^e)^(1/e), vᵢ = ‖row i of W·L⁺‖², and its gradient in (P, N), Θ = P − N, |Θ| ≤ P + N.
+class Objective:
+    """A norm of the variances vᵢ = ‖row i of W·L⁺‖², as a function of (P, N), Θ = P − N."""
 
-    With X = N·(I + ΘᵀΘ)⁻¹ and uᵢ = (vᵢ/value)^(e−1):
-    ∂/∂Θ = −2·(XΘᵀ)ᵀ·diag(u)·X,  ∂/∂dⱼ = 2·Σᵢ uᵢXᵢⱼWᵢⱼ.
-    """
-    xp = array_namespace(matrix)
-    positive, negative = (like(part, matrix) for part in signs)
-    theta = positive - negative
-    scaled = matrix * (1 + xp.sum(positive + negative, axis=0))
-    one = xp.eye(theta.shape[0], dtype=matrix.dtype, device=device(matrix))
-    inner = xp.linalg.solve(one + theta @ theta.T, (scaled @ theta.T).T)
-    rest = scaled - inner.T @ theta
-    values = xp.clip(xp.sum(rest * scaled, axis=1), min=0.0)
-    largest = float(xp.max(values))
-    value = largest * float(xp.sum((values / largest) ** exponent)) ** (1 / exponent)
-    shares = ((values / value) ** (exponent - 1))[:, None]
-    by_theta = -2 * (rest @ theta.T).T @ (shares * rest)
-    by_scale = 2 * xp.sum(shares * rest * matrix, axis=0)
-    gradient = xp.stack([by_scale + by_theta, by_scale - by_theta])
-    return Loss(value, as_numpy(gradient), largest)
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.squares = matrix**2
+
+    def loss(self, signs: np.ndarray, exponent: int = 1) -> Loss:
+        """(Σᵢ vᵢ^e)^(1/e) and its gradient, from two products of W with p rows or columns.
+
+        With d = 1 + Σ(P + N), Y = N·Θᵀ·(I + ΘΘᵀ)⁻¹ and uᵢ = (vᵢ/value)^(e−1):
+
+            vᵢ = Σⱼ dⱼ²Wᵢⱼ² − (NΘᵀ·Yᵀ)ᵢᵢ
+            ∂/∂Θ = −2·Yᵀ·diag(u)·(N − Y·Θ)
+            ∂/∂dⱼ = 2·dⱼ·Σᵢ uᵢWᵢⱼ² − 2·(Θᵀ·Yᵀ·diag(u)·W)ⱼⱼ
+        """
+        matrix, xp = self.matrix, array_namespace(self.matrix)
+        positive, negative = (like(part, matrix) for part in signs)
+        theta, d = positive - negative, 1 + xp.sum(positive + negative, axis=0)
+        across = (matrix @ (d * theta).T).T
+        one = xp.eye(theta.shape[0], dtype=matrix.dtype, device=device(matrix))
+        y = xp.linalg.solve(one + theta @ theta.T, across)
+        values = xp.clip(self.squares @ d**2 - xp.sum(across * y, axis=0), min=0.0)
+        largest = float(xp.max(values))
+        value = largest * float(xp.sum((values / largest) ** exponent)) ** (1 / exponent)
+        shares = (values / value) ** (exponent - 1)
+        shared = y * shares
+        along = shared @ matrix
+        by_theta = 2 * ((shared @ y.T) @ theta - along * d)
+        by_scale = 2 * (d * (shares @ self.squares) - xp.sum(theta * along, axis=0))
+        gradient = xp.stack([by_scale + by_theta, by_scale - by_theta])
+        return Loss(value, as_numpy(gradient), largest)
 
 
 class _Late(Exception):
@@ -102,19 +113,21 @@ class _Search:
     """Several starts, doubling of p, a finer descent at the end; within the search's deadline."""
 
     def __init__(self, matrix: Any, exponents: tuple[int, ...], search: Search) -> None:
-        self.matrix = matrix
+        self.objective = Objective(matrix)
+        self.rows, self.columns = matrix.shape
         self.exponents = exponents
         self.search = search
         self.random = np.random.default_rng(search.seed)
         self.started, self.steps = monotonic(), 0
-        self.figure, self.found = np.inf, np.zeros((2, 1, matrix.shape[1]))
+        self.figure, self.found = np.inf, np.zeros((2, 1, self.columns))
         with suppress(_Late):
-            self._keep(loss(matrix, self.found), self.found)
+            self._keep(self.objective.loss(self.found), self.found)
 
     def best(self) -> np.ndarray:
         """(P, N) of the least figure found; never worse than Θ = 0."""
         with suppress(_Late):
-            self._grow(self._start())
+            for start in self._starts():
+                self._descend(self._grow(start), 1, _FINE)
             for exponent in self.exponents:
                 self._descend(self.found, exponent, _FINE)
                 self._stretch(exponent)
@@ -123,42 +136,47 @@ class _Search:
     def _stretch(self, exponent: int) -> None:
         """Go on from a larger Θ where that is better already: the way there is flat and slow."""
         larger = np.minimum(_STRETCH * self.found, _LARGEST)
-        values = [loss(self.matrix, signs, exponent).value for signs in (larger, self.found)]
+        values = [self.objective.loss(signs, exponent).value for signs in (larger, self.found)]
         if values[0] < values[1]:
             self._descend(larger, exponent, _FINE)
 
-    def _start(self) -> Start:
+    def _starts(self) -> list[Start]:
         """The best of several rough descents from random Θ, every other one signed."""
-        rows, columns = self.matrix.shape
-        size = min(_FIRST_ROWS, columns)
+        size = min(_FIRST_ROWS, self.columns)
         count = int(
-            np.clip(_WORK_FOR_STARTS / (size * rows * columns), _FEWEST_STARTS, _MOST_STARTS)
+            np.clip(
+                _WORK_FOR_STARTS / (size * self.rows * self.columns), _FEWEST_STARTS, _MOST_STARTS
+            )
         )
         starts = [self._random(size, is_signed=bool(i % 2)) for i in range(count)]
-        return min((self._descend(one, 1, _ROUGH) for one in starts), key=lambda start: start[0])
+        ends = [self._descend(one, 1, _ROUGH) for one in starts]
+        return sorted(ends, key=lambda end: end[0])[: -(-(count**2) // 64)]
 
-    def _grow(self, start: Start) -> None:
+    def _grow(self, start: Start) -> np.ndarray:
         """Double the rows of Θ with random ones while the last doubling paid."""
         gain = 1.0
-        while gain > _WORTH_DOUBLING and start[1].shape[1] < self.matrix.shape[1]:
+        while gain > _WORTH_DOUBLING and start[1].shape[1] < self.columns:
             is_signed = bool(start[1][1].any())
             more = self._random(start[1].shape[1], is_signed)
             larger = self._descend(np.concatenate([start[1], more], axis=1), 1, _ROUGH)
             gain = 1 - larger[0] / start[0]
             start = min(start, larger, key=lambda one: one[0])
+        return start[1]
 
     def _random(self, size: int, is_signed: bool) -> np.ndarray:
-        signs = self.random.random((2, size, self.matrix.shape[1]))
+        signs = self.random.random((2, size, self.columns))
         signs[1] *= is_signed
         return signs
 
     def _descend(self, signs: np.ndarray, exponent: int, tolerance: float) -> Start:
         """L-BFGS-B on (P, N) ≥ 0, in units of the starting value."""
-        unit = loss(self.matrix, signs, exponent).value
+        from scipy.optimize import minimize  # a third of the time of `import leastnoise`
+
+        unit = self.objective.loss(signs, exponent).value
 
         def scaled(flat: Any) -> tuple[float, Any]:
             there = flat.reshape(signs.shape)
-            seen = loss(self.matrix, there, exponent)
+            seen = self.objective.loss(there, exponent)
             self._keep(seen, there)
             return seen.value / unit, seen.gradient.ravel() / unit
 

@@ -130,4 +130,4 @@ def _blocks(matrix: Any, at_least: int = 1) -> Iterator[slice]:
     rows, columns = matrix.shape
     width = (_BLOCK if is_numpy_array(matrix) else _LARGE_BLOCK) // rows
     step = max(at_least, width)
-    return (slice(start, start + step) for start in range(0, columns, step))
+    return (slice(start, min(start + step, columns)) for start in range(0, columns, step))

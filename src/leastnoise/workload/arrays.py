@@ -4,12 +4,21 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy_array, to_device
+from array_api_compat import (
+    array_namespace,
+    device,
+    is_array_api_obj,
+    is_cupy_array,
+    is_numpy_array,
+    is_torch_array,
+    to_device,
+)
 
 
 def as_numpy(values: Any) -> np.ndarray:
     """A NumPy array of the same values, from whichever library and device."""
-    return np.asarray(to_device(values, "cpu") if is_array_api_obj(values) else values)
+    is_elsewhere = is_torch_array(values) or is_cupy_array(values)
+    return np.asarray(to_device(values, "cpu") if is_elsewhere else values)
 
 
 def like(values: np.ndarray, other: Any) -> Any:
