@@ -170,7 +170,7 @@ class _Search:
 
     def _descend(self, signs: np.ndarray, exponent: int, tolerance: float) -> Start:
         """L-BFGS-B on (P, N) ≥ 0, in units of the starting value."""
-        from scipy.optimize import minimize  # a third of the time of `import leastnoise`
+        from scipy.optimize import Bounds, minimize  # a third of the time of `import leastnoise`
 
         unit = self.objective.loss(signs, exponent).value
 
@@ -180,7 +180,7 @@ class _Search:
             self._keep(seen, there)
             return seen.value / unit, seen.gradient.ravel() / unit
 
-        bounds = [(0.0, _LARGEST)] * signs.size
+        bounds = Bounds(np.zeros(signs.size), np.full(signs.size, _LARGEST))
         options: Any = {"maxiter": 500, "ftol": tolerance, "gtol": 1e-10}
         start: Any = signs.ravel()
         done = minimize(scaled, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
