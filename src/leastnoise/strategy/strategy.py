@@ -11,7 +11,6 @@ import numpy as np
 import scipy.linalg as linalg
 import scipy.sparse as sparse
 
-from leastnoise.errors import PlanError
 from leastnoise.memory import require
 from leastnoise.workload.matrices import (
     Matrix,
@@ -168,12 +167,13 @@ def _times_augmented(matrix: np.ndarray, theta: np.ndarray) -> np.ndarray:
 
 
 def _times_pseudoinverse(combine: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """R·T⁺ by QR of T, which must have full column rank."""
+    """R·T⁺ by QR of T; by SVD where rounding cost T its full rank, so that the query which is lost
+    by that can be named."""
     upright, triangle = linalg.qr(coefficients, mode="economic", check_finite=False)
     try:
         spread = linalg.solve_triangular(triangle, combine.T, trans="T", check_finite=False)
     except linalg.LinAlgError:
-        raise PlanError("the strategy does not span the queries after rounding") from None
+        return np.asarray(linalg.lstsq(coefficients.T, combine.T, check_finite=False)[0].T)
     return np.asarray(spread.T @ upright.T)
 
 
