@@ -12,7 +12,8 @@ def squares(plan: ln.Plan) -> np.ndarray:
 
 def sensitivity_squared(plan: ln.Plan, norm: int) -> float:
     """Δ₁² or Δ₂², from the integers that are measured."""
-    sizes = [float((np.abs(_dense(b.L)) ** norm).sum(axis=0).max()) for b in plan.strategy.blocks]
+    blocks = [np.abs(_dense(block.L).astype(float)) for block in plan.strategy.blocks]
+    sizes = [float((L**norm).sum(axis=0).max()) for L in blocks]
     return sum(sizes) ** (2 / norm)
 
 

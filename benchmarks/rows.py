@@ -22,6 +22,11 @@ def at_least(figure: str, limit: float, value: float, unit: str = "") -> Row:
     return Row(figure, f">= {limit:,.6g}{unit}", f"{value:,.6g}{unit}", value >= limit)
 
 
+def gap_at_most(figure: str, limit: float, value: float) -> Row:
+    """A row for a gap, which beyond rounding cannot be negative: nobody beats a bound."""
+    return Row(figure, f"<= {limit:,.6g}", f"{value:,.6g}", -1e-9 <= value <= limit)
+
+
 def close_to(figure: str, expected: float, value: float, relative: float = 1e-6) -> Row:
     """A row that is met when the value is the expected one, up to a relative error."""
     met = abs(value - expected) <= relative * abs(expected)

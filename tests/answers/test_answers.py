@@ -12,7 +12,7 @@ from workloads import STATES, ranges
 import leastnoise as ln
 from leastnoise.errors import InputError
 
-RELEASES = 2_000
+RELEASES = 4_000
 W = ranges(8, 12, seed=3)
 COUNTS = np.arange(12) * 7
 PROMISES = {"laplace": {"epsilon": 1}, "gaussian": {"rho": 0.5}}
@@ -25,7 +25,7 @@ def planned(noise: str, mechanism: str = "auto") -> ln.Plan:
 
 @cache
 def errors(noise: str, mechanism: str) -> np.ndarray:
-    """What 2,000 releases are off by: a row each."""
+    """What 4,000 releases are off by: a row each."""
     plan = planned(noise, mechanism)
     return np.array([plan.release(COUNTS).answers for _ in range(RELEASES)]) - W @ COUNTS
 
@@ -60,7 +60,7 @@ def test_many_releases_have_the_announced_errors(noise: str, mechanism: str) -> 
 @pytest.mark.parametrize("noise", PROMISES)
 @pytest.mark.parametrize("mechanism", ["nod", "nor", "optimal"])
 def test_answers_are_unbiased(noise: str, mechanism: str) -> None:
-    """A mean of 2,000 is normal; 5.5 standard deviations for each of 8 queries."""
+    """A mean of 4,000 is normal; 5.5 standard deviations for each of 8 queries."""
     off = errors(noise, mechanism).mean(axis=0)
     assert np.abs(off / planned(noise, mechanism).std).max() * np.sqrt(RELEASES) < 5.5
 
@@ -124,7 +124,7 @@ def test_wider_for_all_at_once_and_for_more_confidence() -> None:
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("noise", PROMISES)
 def test_intervals_hold_the_truth_as_often_as_they_say(noise: str, together: bool) -> None:
-    """Of 2,000 releases; one at a time not much more often either. Coverage moves by six of its
+    """Of 4,000 releases; one at a time not much more often either. Coverage moves by six of its
     standard deviations, √(0.9·0.1/2000), with probability below 1e-8."""
     release = planned(noise).release(COUNTS)
     half = release.interval(0.9, simultaneous=together).high - release.answers
