@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from leastnoise.answers.release import Release
+from leastnoise.bounds import bounds
 from leastnoise.compare import Comparison, compare
 from leastnoise.errors import (
     FileError,
@@ -14,12 +15,17 @@ from leastnoise.errors import (
 )
 from leastnoise.plan import Plan, plan
 from leastnoise.records.planfile import load
+from leastnoise.rehearsal.mwem import Rehearsal
+from leastnoise.rehearsal.simulate import rehearse
+from leastnoise.strategy.bounds import Bounds
+from leastnoise.usefulness import Usefulness, usefulness
 from leastnoise.workload.families import identity, prefixes, ranges
 from leastnoise.workload.workload import Workload
 
 __version__ = version("leastnoise")
 
 __all__ = [
+    "Bounds",
     "Comparison",
     "FileError",
     "InputError",
@@ -27,13 +33,18 @@ __all__ = [
     "Plan",
     "PlanError",
     "PrivacyError",
+    "Rehearsal",
     "Release",
     "TooLargeError",
+    "Usefulness",
     "Workload",
+    "bounds",
     "compare",
     "identity",
     "load",
     "plan",
     "prefixes",
     "ranges",
+    "rehearse",
+    "usefulness",
 ]

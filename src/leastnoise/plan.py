@@ -11,7 +11,7 @@ from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,14 +29,16 @@ from leastnoise.pricing import (
     noises,
     offers,
 )
+from leastnoise.rehearsal.mwem import MECHANISM as MWEM
+from leastnoise.rehearsal.mwem import rehearsal
 from leastnoise.release.counts import checked_counts, class_counts
 from leastnoise.release.measure import measure
 from leastnoise.release.privacy import Privacy, promise, whole
 from leastnoise.strategy.ascent import Progress, Search
-from leastnoise.strategy.choose import attempts
+from leastnoise.strategy.choose import Attempt, attempts
 from leastnoise.strategy.goal import Goal, goal
 from leastnoise.strategy.problem import Problem
-from leastnoise.strategy.strategy import Strategy
+from leastnoise.strategy.strategy import History, Strategy
 from leastnoise.workload.arrays import beside
 from leastnoise.workload.workload import Workload, as_workload
 
@@ -52,6 +54,8 @@ class Plan:
     measurable: Measurable
     certificate: Certificate | None
     candidates: tuple[Candidate, ...]
+    note: str = ""
+    history: History | None = None
 
     @property
     def strategy(self) -> Strategy:
@@ -77,6 +81,21 @@ class Plan:
     def rho(self) -> float | None:
         """ρ as a float, None under ε; `privacy.rho` is exact."""
         return None if self.privacy.rho is None else float(self.privacy.rho)
+
+    @property
+    def max_total(self) -> int:
+        """The most records the table can have; larger counts are clipped."""
+        return self.measurable.integers.max_total
+
+    @property
+    def bias(self) -> np.ndarray:
+        """How far each answer may be shifted at most, because B·L is not quite W."""
+        return self.measurable.bias
+
+    @property
+    def is_relaxed(self) -> bool:
+        """Whether B·L is only near W on purpose: then answers are biased."""
+        return self.measurable.is_relaxed
 
     @cached_property
     def std(self) -> np.ndarray:
@@ -133,6 +152,7 @@ def plan(
     weights: Any = None,
     max_rows: int = 1,
     neighbors: str = "add_remove",
+    calibration: str = "analytic",
     max_total: int = 2**32,
     deadline: float | None = None,
     callback: Callable[[Progress], object] | None = None,
@@ -149,17 +169,72 @@ def plan(
     weights    one per query, multiplying its squared error in either
     max_rows   how many records one person may have
     neighbors  "add_remove" or "change_one": how neighbouring tables differ
+    calibration  "paper" takes the larger Gaussian noise of the paper, to reproduce its figures
     max_total  the most records the table can have; larger counts are clipped
     deadline   seconds after which a search stops and its best is used
     callback   called with a `Progress` at every step of a search
     seed       of the random starts of a search; never of noise
     settings   what the mechanism itself takes, such as branching= of "hierarchical"
 
-    Searches run where `queries` live: a torch tensor on a GPU is optimised there.
+    Searches run where `queries` live: a torch tensor on a GPU is optimised there. The mechanism
+    "mwem" gives a `Rehearsal`: it looks like a plan, and cannot be released.
     """
+    if max_std is not None:
+        raise _no_targets(epsilon, rho)
+    asked = request(
+        queries,
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        noise=noise,
+        objective=objective,
+        weights=weights,
+        max_rows=max_rows,
+        neighbors=neighbors,
+        calibration=calibration,
+        max_total=max_total,
+        deadline=deadline,
+        callback=callback,
+        seed=seed,
+    )
+    if mechanism == MWEM:
+        given = (asked.problem.workload, asked.problem.goal, asked.privacy, max_total)
+        return cast(Plan, rehearsal(*given, settings))
+    made = attempts(mechanism, asked.problem, asked.search, asked.noises, settings)
+    return _planned(asked, made)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked, checked: the problem, the promise, and how to search."""
+
+    problem: Problem
+    privacy: Privacy
+    noises: tuple[str, ...]
+    search: Search
+    max_total: int
+
+
+def request(
+    queries: Any,
+    *,
+    epsilon: Any = None,
+    delta: Any = 0,
+    rho: Any = None,
+    noise: str = "auto",
+    objective: str = "total",
+    weights: Any = None,
+    max_rows: int = 1,
+    neighbors: str = "add_remove",
+    calibration: str = "analytic",
+    max_total: int = 2**32,
+    deadline: float | None = None,
+    callback: Callable[[Progress], object] | None = None,
+    seed: int = 0,
+) -> Request:
+    """The arguments of `plan`, each checked, before anything is computed."""
     stop_at = np.inf if deadline is None else monotonic() + _seconds(deadline)
-    _require_one_goal(epsilon, rho, max_std)
-    privacy = promise(epsilon, delta, rho, max_rows, neighbors)
+    privacy = promise(epsilon, delta, rho, max_rows, neighbors, calibration)
     kinds = noises(privacy, noise)
     workload = as_workload(queries)
     require_countable(workload, whole(max_total, "max_total"))
@@ -167,22 +242,31 @@ def plan(
     search = Search(
         stop_at=stop_at, callback=callback, place=beside(queries), seed=_checked_seed(seed)
     )
+    return Request(problem, privacy, kinds, search, max_total)
 
-    made = attempts(mechanism, problem, search, kinds, settings)
+
+def _planned(asked: Request, made: Sequence[Attempt]) -> Plan:
+    """The best draft, made measurable, beside the bound and everything that was tried."""
+    problem, privacy = asked.problem, asked.privacy
     priced = offers(made, problem.goal, privacy)
-    offer, measurable = _first_measurable(priced, workload, privacy, max_total)
-    certificate = _certificate(lower_bound(made, privacy), problem.goal, measurable)
-    tried = tuple(candidates(made, priced))
+    offer, measurable = _first_measurable(priced, problem.workload, privacy, asked.max_total)
     return Plan(
-        workload, problem.goal, privacy, offer.price.mechanism, measurable, certificate, tried
+        problem.workload,
+        problem.goal,
+        privacy,
+        mechanism=offer.price.mechanism,
+        measurable=measurable,
+        certificate=_certificate(lower_bound(made, privacy), problem.goal, measurable),
+        candidates=tuple(candidates(made, priced)),
+        note=offer.draft.note,
+        history=offer.draft.history,
     )
 
 
-def _require_one_goal(epsilon: Any, rho: Any, max_std: Any) -> None:
-    if max_std is not None and (epsilon is not None or rho is not None):
-        raise InputError("give either a privacy budget (epsilon or rho) or max_std, not both")
-    if max_std is not None:
-        raise InputError("planning from max_std is not there yet; give epsilon or rho")
+def _no_targets(epsilon: Any, rho: Any) -> InputError:
+    if epsilon is not None or rho is not None:
+        return InputError("give either a privacy budget (epsilon or rho) or max_std, not both")
+    return InputError("planning from max_std is not there yet; give epsilon or rho")
 
 
 def _seconds(deadline: Any) -> float:

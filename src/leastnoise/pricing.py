@@ -1,7 +1,7 @@
 """Strategies meet noise, on paper: what each pair would cost, and the best one made measurable."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -67,12 +67,17 @@ class Offer:
 
 @dataclass(frozen=True)
 class Measurable:
-    """A draft rounded to integers: what is measured, the noise it needs, the bias left."""
+    """A draft rounded to integers: what is measured, the noise it needs, the bias left.
+
+    `bias` bounds how far each answer may be shifted because B·L_q is not W: by rounding, or because
+    the draft was relaxed.
+    """
 
     strategy: Strategy
     integers: IntegerStrategy
     noise: Noise
     bias: np.ndarray
+    is_relaxed: bool = False
 
 
 def noises(privacy: Privacy, wanted: str = "auto") -> tuple[str, ...]:
@@ -115,7 +120,8 @@ def lower_bound(attempts: Sequence[Attempt], privacy: Privacy) -> tuple[float, P
     if not bounds:
         return None
     best = max(bounds, key=lambda bound: bound.lower)
-    variance = min(unit_variance(privacy, kind) for kind in noises(privacy))
+    least = replace(privacy, calibration="analytic")
+    variance = min(unit_variance(least, kind) for kind in noises(least))
     return best.lower * variance, Proof(best.q, best.p)
 
 
@@ -136,9 +142,16 @@ def make_measurable(
     )
     strategy = Strategy(blocks, integers.k)
     off = misfit(workload, blocks)
-    is_exact = all(part.is_exact for part in parts)
-    require_rebuilt(workload, off, REBUILT if is_exact else RECOGNISABLE)
-    return Measurable(strategy, integers, calibrate(integers, privacy, kind), max_total * off)
+    if not offer.draft.is_relaxed:
+        is_exact = all(part.is_exact for part in parts)
+        require_rebuilt(workload, off, REBUILT if is_exact else RECOGNISABLE)
+    return Measurable(
+        strategy,
+        integers,
+        calibrate(integers, privacy, kind),
+        bias=max_total * off,
+        is_relaxed=offer.draft.is_relaxed,
+    )
 
 
 def _error(draft: Draft, goal: Goal, privacy: Privacy, kind: str) -> float:
@@ -150,6 +163,8 @@ def _error(draft: Draft, goal: Goal, privacy: Privacy, kind: str) -> float:
 
 def _rebuilt(part: Part, k: int) -> Matrix:
     """B for the measured integers: R·T_q⁺ with the rounded T, or with 2ᵏT where L was rounded."""
+    if part.known is not None:
+        return part.known * 2.0**-k
     whole = rounded(part.coefficients, k) if part.is_exact else None
     return rebuild(part.combine, part.coefficients * 2.0**k if whole is None else whole)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from leastnoise.release.privacy import NEIGHBORS
+from leastnoise.release.privacy import CALIBRATIONS, NEIGHBORS
 from leastnoise.strategy.choose import MECHANISMS
 from leastnoise.strategy.goal import OBJECTIVES
 
@@ -36,6 +36,7 @@ Weights = Annotated[
 ]
 MaxRows = Annotated[int, typer.Option(help="Records that one person may have.")]
 Neighbors = Annotated[str, typer.Option(help=_one_of(*NEIGHBORS))]
+Calibration = Annotated[str, typer.Option(help=f"Of Gaussian noise: {_one_of(*CALIBRATIONS)}")]
 MaxTotal = Annotated[int, typer.Option(help="The most records the table can have.")]
 Deadline = Annotated[float | None, typer.Option(help="Seconds to search at most.")]
 Seed = Annotated[int, typer.Option(help="Of the random starts of a search, never of noise.")]

@@ -1,7 +1,8 @@
 """leastnoise plan: queries and a promise in, a priced plan out."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,6 +11,7 @@ from leastnoise.cli import options
 from leastnoise.cli.progress import shown_progress
 from leastnoise.cli.screen import screen
 from leastnoise.data.files import read_weights, read_workload
+from leastnoise.errors import InputError
 from leastnoise.records.folder import require_free
 from leastnoise.records.planfile import MARK
 from leastnoise.show.tables import accuracy_table, candidate_table
@@ -26,9 +28,14 @@ def plan(
     weights: options.Weights = None,
     max_rows: options.MaxRows = 1,
     neighbors: options.Neighbors = "add_remove",
+    calibration: options.Calibration = "analytic",
     max_total: options.MaxTotal = 2**32,
     deadline: options.Deadline = None,
     seed: options.Seed = 0,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="<name=value>", help="What the mechanism itself takes."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write the plan to.")
     ] = None,
@@ -54,10 +61,12 @@ def plan(
             weights=None if weights is None else read_weights(weights),
             max_rows=max_rows,
             neighbors=neighbors,
+            calibration=calibration,
             max_total=max_total,
             deadline=deadline,
             callback=callback,
             seed=seed,
+            **_settings(setting or []),
         )
     if out is not None:
         made.save(out)  # before a closed pipe can end the run
@@ -67,3 +76,18 @@ def plan(
         console.print(f"\n{accuracy_table(made)}\n\n{candidate_table(made.candidates)}\n")
     if out is not None:
         console.print(f"  written    {out}")
+
+
+def _settings(given: list[str]) -> dict[str, Any]:
+    """branching=4, relaxed=true: numbers and truth values as in JSON, anything else as text."""
+    return dict(_setting(one) for one in given)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not (name.isidentifier() and equals):
+        raise InputError(f"--set takes name=value, such as branching=4, not {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

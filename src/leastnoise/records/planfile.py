@@ -21,7 +21,7 @@ from leastnoise.release.integers import integer_strategy
 from leastnoise.release.measure import check_headroom
 from leastnoise.release.privacy import Privacy, promise
 from leastnoise.strategy.goal import goal
-from leastnoise.strategy.strategy import Block, Strategy
+from leastnoise.strategy.strategy import Block, History, Strategy
 from leastnoise.workload.fit import RECOGNISABLE, misfit
 from leastnoise.workload.matrices import Matrix, entries
 from leastnoise.workload.workload import UNUSED, Workload
@@ -70,6 +70,7 @@ def privacy_facts(privacy: Privacy) -> dict[str, Any]:
         "rho": _text(privacy.rho),
         "max_rows": privacy.max_rows,
         "neighbors": privacy.neighbors,
+        "calibration": privacy.calibration,
     }
 
 
@@ -90,6 +91,8 @@ def _facts(plan: Plan) -> dict[str, Any]:
         "delta1": str(integers.delta1),
         "delta2_squared": str(integers.delta2_squared),
         "blocks": len(integers.blocks),
+        "is_relaxed": plan.is_relaxed,
+        "note": plan.note,
         "expected_error": plan.expected_error,
         "lower_bound": plan.certificate and plan.certificate.lower_bound,
         "candidates": [_candidate_facts(one) for one in plan.candidates],
@@ -111,6 +114,8 @@ def _arrays(plan: Plan) -> dict[str, np.ndarray]:
     for i, block in enumerate(plan.strategy.blocks):
         arrays[f"cells{i}"] = block.cells
         arrays |= _pack(f"L{i}", block.L) | _pack(f"B{i}", block.B)
+    if plan.history is not None:
+        arrays |= {f"history.{k}": np.asarray(v) for k, v in vars(plan.history).items()}
     if plan.certificate is not None:
         arrays |= {k: v for k, v in plan.certificate.proof._asdict().items() if v is not None}
     return arrays
@@ -126,15 +131,28 @@ def _plan(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Plan:
     check_headroom(integers, noise)
     require_countable(workload, integers.max_total)
     off = misfit(workload, blocks)
-    require_rebuilt(workload, off, RECOGNISABLE)
-    made = Measurable(Strategy(blocks, integers.k), integers, noise, integers.max_total * off)
+    is_relaxed = facts["is_relaxed"] is True
+    if not is_relaxed:
+        require_rebuilt(workload, off, RECOGNISABLE)
+    strategy = Strategy(blocks, integers.k)
+    made = Measurable(strategy, integers, noise, integers.max_total * off, is_relaxed)
     aim = goal(facts["objective"], arrays["weights"], len(workload))
     certificate = None
     if facts["lower_bound"] is not None:
         achieved = aim.of(noise.variance * made.strategy.row_squares)
         certificate = Certificate(_bound(facts["lower_bound"]), achieved, _proof(arrays, workload))
     tried = tuple(_candidate(one) for one in facts["candidates"])
-    return Plan(workload, aim, privacy, str(facts["mechanism"]), made, certificate, tried)
+    return Plan(
+        workload,
+        aim,
+        privacy,
+        mechanism=str(facts["mechanism"]),
+        measurable=made,
+        certificate=certificate,
+        candidates=tried,
+        note=str(facts["note"]),
+        history=_history(arrays),
+    )
 
 
 def _require(is_so: bool | np.bool, what: str) -> None:
@@ -180,6 +198,17 @@ def _cells(name: str, arrays: dict[str, np.ndarray], matrix: Matrix) -> np.ndarr
     is_inside = is_list and UNUSED <= cells.min() and cells.max() < classes
     _require(is_inside, "cells do not fit its strategy")
     return cells
+
+
+def _history(arrays: dict[str, np.ndarray]) -> History | None:
+    names = ("penalties", "misfits", "traces", "residuals")
+    if "history.penalties" not in arrays:
+        return None
+    penalties, misfits, traces, residuals = (arrays[f"history.{name}"] for name in names)
+    is_fit = penalties.shape == misfits.shape == traces.shape and residuals.shape == (3,)
+    _require(is_fit, "history is damaged")
+    first, second, third = residuals.tolist()
+    return History(penalties, misfits, traces, (first, second, third))
 
 
 def _bound(value: Any) -> float:

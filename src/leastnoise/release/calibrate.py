@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.errors import InputError, PrivacyError
-from leastnoise.release.gaussian import analytic_sigma, rounding_slack
+from leastnoise.release.gaussian import analytic_sigma, paper_sigma, rounding_slack
 from leastnoise.release.integers import IntegerStrategy
 from leastnoise.release.privacy import Privacy
 from leastnoise.release.rounding import round_up, round_up_root
@@ -52,12 +52,20 @@ def unit_sigma(privacy: Privacy, slack: Fraction = Fraction(0)) -> float:
     """σ₁: the least double for which Gaussian noise at ℓ2 sensitivity 1 keeps the promise.
 
     ρ-zCDP: σ₁² ≥ 1/(2ρ) (Bun & Steinke 2016, Proposition 1.6). (ε, δ)-DP: `analytic_sigma` at
-    δ − `slack`. Without c, the `multiplier`.
+    δ − `slack`, or the larger `paper_sigma` where that is wished. Without c, the `multiplier`.
     """
     check_kind(privacy, "gaussian")
     if privacy.rho is not None:
         return round_up_root(1 / (2 * privacy.rho))
-    return analytic_sigma(_given(privacy.epsilon), privacy.delta - slack)
+    needed = analytic_sigma(_given(privacy.epsilon), privacy.delta - slack)
+    if privacy.calibration == "analytic":
+        return needed
+    stated = paper_sigma(_given(privacy.epsilon), privacy.delta)
+    if stated < needed:
+        raise PrivacyError(
+            "the paper's Gaussian noise does not keep this promise; leave calibration at 'analytic'"
+        )
+    return stated
 
 
 def unit_scale(privacy: Privacy, kind: str) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from leastnoise.errors import InputError
 
 NEIGHBORS = ("add_remove", "change_one")
+CALIBRATIONS = ("analytic", "paper")
 _LONGEST_TEXT = 100
 _LARGEST_EXPONENT = 400  # beyond every double; keeps "1e999999999" from filling the memory
 
@@ -22,7 +23,8 @@ class Privacy:
     """What is promised to whom.
 
     (ε, δ)-DP where `epsilon` is given, ρ-zCDP where `rho` is; for tables that differ in all the
-    records of one person: at most `max_rows` records added or removed, or changed.
+    records of one person: at most `max_rows` records added or removed, or changed. `calibration`
+    "paper" asks for the Gaussian noise of the paper, which is never less than what is needed.
     """
 
     epsilon: Fraction | None
@@ -30,6 +32,7 @@ class Privacy:
     rho: Fraction | None
     max_rows: int
     neighbors: str
+    calibration: str = "analytic"
 
     @property
     def multiplier(self) -> int:
@@ -43,6 +46,7 @@ def promise(
     rho: object = None,
     max_rows: int = 1,
     neighbors: str = "add_remove",
+    calibration: str = "analytic",
 ) -> Privacy:
     """A validated `Privacy`; exactly one of `epsilon` and `rho` is given."""
     if (epsilon is None) == (rho is None):
@@ -54,12 +58,17 @@ def promise(
         raise InputError("delta belongs to epsilon; with rho leave delta at 0")
     if neighbors not in NEIGHBORS:
         raise InputError(f"neighbors must be 'add_remove' or 'change_one', not {neighbors!r}")
+    if calibration not in CALIBRATIONS:
+        raise InputError(f"calibration must be 'analytic' or 'paper', not {calibration!r}")
+    if calibration == "paper" and not exact_delta:
+        raise InputError("calibration='paper' is for Gaussian noise; give epsilon and delta")
     return Privacy(
         epsilon=None if epsilon is None else _positive(epsilon, "epsilon"),
         delta=exact_delta,
         rho=None if rho is None else _positive(rho, "rho"),
         max_rows=whole(max_rows, "max_rows"),
         neighbors=neighbors,
+        calibration=calibration,
     )
 
 

@@ -79,6 +79,6 @@ def _release_notes(release: "Release") -> list[str]:
     if widened:
         notes.append(
             f"{widened:,} intervals are wider, by up to {release.bias.max():,.3g}, "
-            f"because rounding the strategy may shift their answers that much"
+            f"because rounding or relaxing the strategy may shift their answers that much"
         )
     return notes

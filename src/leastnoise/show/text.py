@@ -30,6 +30,7 @@ def plan_facts(plan: "Plan") -> list[tuple[str, str]]:
         ),
         ("promise", promise_text(plan.privacy)),
         ("strategy", f"{plan.mechanism}: {measured:,} numbers measured with {plan.noise} noise"),
+        *((("note", plan.note),) if plan.note else ()),
         ("accuracy", _accuracy(plan.std)),
         ("error", f"{plan.expected_error:,.6g} expected {_figure(plan.goal)}"),
         ("proof", _proof(plan)),
@@ -49,7 +50,8 @@ def promise_text(privacy: Privacy) -> str:
             budget += f", δ = {number(privacy.delta)}"
     records = "one record" if privacy.max_rows == 1 else f"{privacy.max_rows} records of one person"
     how = "added or removed" if privacy.neighbors == "add_remove" else "changed"
-    return f"{budget} for {records} {how}"
+    noise = ", with the paper's Gaussian noise" if privacy.calibration == "paper" else ""
+    return f"{budget} for {records} {how}{noise}"
 
 
 def number(value: Fraction | None) -> str:
@@ -88,6 +90,10 @@ def _proof(plan: "Plan") -> str:
 def _bias(plan: "Plan") -> str:
     worst = float(plan.measurable.bias.max())
     return (
-        f"rounding may shift an answer by up to {worst:,.3g}; intervals are that much wider "
+        f"{_cause(plan)} may shift an answer by up to {worst:,.3g}; intervals are that much wider "
         f"(a smaller max_total makes it less)"
     )
+
+
+def _cause(plan: "Plan") -> str:
+    return "W is not quite BL, which" if plan.is_relaxed else "rounding"

@@ -9,15 +9,13 @@ import scipy.sparse as sparse
 
 from leastnoise.strategy.ascent import Search
 from leastnoise.strategy.problem import Problem
-from leastnoise.strategy.strategy import Draft, Part
+from leastnoise.strategy.strategy import Draft, Part, measured_by_class
 from leastnoise.workload.rational import integer_rows
 
 
 def noise_on_data(problem: Problem, search: Search) -> Draft:
     """L = I over the classes, B = W. Cells that no query tells apart are measured together."""
-    workload = problem.workload
-    one = sparse.csr_array(sparse.eye_array(workload.classes))
-    return Draft("nod", (Part(workload.cells, one, None, workload.matrix, True),))
+    return Draft("nod", (measured_by_class(problem.workload),))
 
 
 def noise_on_results(problem: Problem, search: Search) -> Draft:

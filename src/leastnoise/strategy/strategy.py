@@ -20,6 +20,7 @@ from leastnoise.workload.matrices import (
     dense,
     row_squares,
 )
+from leastnoise.workload.workload import Workload
 
 _BLOCK = 2**20  # entries of L looked at together
 
@@ -29,7 +30,8 @@ class Part:
     """One block of a draft: measure L = T·Z on the classes of `cells`, rebuild with B = R·T⁺.
 
     `basis` Z is None for the identity. Where `is_exact`, Z is integer-valued, so that any
-    rounding of T still measures combinations of the rows of Z, and R·Z is the workload.
+    rounding of T still measures combinations of the rows of Z, and R·Z is the workload. `known`
+    is R·T⁺ where a mechanism has it by structure; T must then hold whole numbers.
     """
 
     cells: np.ndarray
@@ -37,11 +39,12 @@ class Part:
     basis: Matrix | None
     combine: Matrix
     is_exact: bool
+    known: Matrix | None = None
 
     @cached_property
     def rebuild(self) -> Matrix:
         """B = R·T⁺."""
-        return rebuild(self.combine, self.coefficients)
+        return rebuild(self.combine, self.coefficients) if self.known is None else self.known
 
     @cached_property
     def sensitivities(self) -> tuple[float, float]:
@@ -58,6 +61,17 @@ class Part:
 
 
 @dataclass(frozen=True)
+class History:
+    """How the low-rank mechanism got there: penalty β, ‖W − BL‖_F and tr BᵀB after each outer step,
+    and how far the last one is from optimality (`low_rank.residuals`)."""
+
+    penalties: np.ndarray
+    misfits: np.ndarray
+    traces: np.ndarray
+    residuals: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
 class Bound:
     """No strategy has less error than `lower` at unit noise.
 
@@ -71,13 +85,18 @@ class Bound:
 
 @dataclass(frozen=True)
 class Draft:
-    """What a mechanism proposes to measure, before rounding, and the bound it proved if any."""
+    """What a mechanism proposes to measure, before rounding, and the bound it proved if any.
+
+    A relaxed one answers R·Z, which is only near the workload: its answers are biased.
+    """
 
     mechanism: str
     parts: tuple[Part, ...]
     bound: Bound | None = None
     steps: int = 0
     note: str = ""
+    is_relaxed: bool = False
+    history: History | None = None
 
     @property
     def row_squares(self) -> np.ndarray:
@@ -135,6 +154,12 @@ class Strategy:
             for block, y in zip(self.blocks, measurements, strict=True)
         ]
         return np.asarray(sum(products))
+
+
+def measured_by_class(workload: Workload) -> Part:
+    """L = I over the classes, B = W: noise on data."""
+    one = sparse.csr_array(sparse.eye_array(workload.classes))
+    return Part(workload.cells, one, None, workload.matrix, is_exact=True)
 
 
 def rebuild(combine: Matrix, coefficients: Matrix) -> Matrix:

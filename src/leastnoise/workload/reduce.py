@@ -44,6 +44,10 @@ class Reduction:
         is_identity = np.array_equal(self.rotated, np.eye(len(self.rotated)))
         return dense(self.basis) if is_identity else np.asarray(self.rotated @ self.basis)
 
+    def unrotated(self, B: np.ndarray) -> np.ndarray:
+        """R·A⁻¹·B: what rebuilds W where B rebuilds M."""
+        return np.asarray(dense(self.combine) @ linalg.solve_triangular(self.rotated, B))
+
 
 def reduce(workload: Workload, factors: np.ndarray) -> Reduction:
     """Independent rows, the R that rebuilds W from them, and the rotation of factors·R."""

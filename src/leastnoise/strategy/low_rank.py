@@ -1,0 +1,279 @@
+"""The low-rank mechanism: W = B·L with r rows, by the paper's Algorithms 1 to 3.
+
+    min ½·tr BᵀB   s.t.  ‖W − BL‖_F ≤ γ,  every column of L in the unit ball (ℓ1 for ε, ℓ2 for ε, δ)
+
+The augmented Lagrangian ½·tr BᵀB + ⟨π, W − BL⟩ + (β/2)‖W − BL‖²_F is minimised by turns: B in
+closed form, each column of L by projected gradient steps with momentum; π and β then grow until
+the misfit is at most γ (Yuan, Zhang, Winslett, Xiao, Yang & Hao, *Optimizing batch linear queries
+under exact and approximate differential privacy*, TODS 2015). A plain reading stalls;
+docs/paper.md tells what was needed:
+
+* all of it in the rotated M (s × c) of the queries, which changes no norm;
+* β starts at 0.03 of the inverse eigenvalues of LLᵀ, where B = (βM + π)Lᵀ(βLLᵀ + I)⁻¹ neither
+  collapses nor freezes: 0.03·r for L = V/√r, 0.03 for L = V; then it grows slowly;
+* momentum restarts when it points uphill; the step is the exact one, 1/‖BᵀB‖₂;
+* zeros of L are stirred, by 1e-5 and less near the goal, so that a row that vanished can return;
+* at the end L is closed to M = B·L exactly, and the best B for it is refitted.
+"""
+
+from dataclasses import dataclass
+from math import ceil, isfinite
+from numbers import Real
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import scipy.linalg as linalg
+import scipy.sparse as sparse
+
+from leastnoise.errors import InputError
+from leastnoise.memory import require
+from leastnoise.strategy.ascent import Progress, Search
+from leastnoise.strategy.problem import Problem
+from leastnoise.strategy.spanning import closed, spanning
+from leastnoise.strategy.strategy import Draft, History, Part, measured_by_class
+
+_RANKS = {"laplace": 1.2, "gaussian": 1.0}  # rows of L, as a multiple of the rank
+_FIRST = 0.03  # β in units of the inverse eigenvalues of LLᵀ
+_GROWTH, _EVERY = 1.5, 5  # of β, and how many outer steps apart
+_LARGEST = 1e9  # β in the same units, at which a γ counts as out of reach
+_TURNS, _STEPS = 5, 5  # alternations in an outer step, gradient steps for L in each
+_SMALLEST = 1e-10  # singular values, of the largest
+_ROUNDING = 1e-9  # of the largest singular value: what γ = 0 means
+_NEAR = 1.01  # times the least misfit of any r rows, where that is above γ
+_STIR = 1e-5  # what replaces a zero of L, and less of it
+_CALM = 30.0  # where the misfit is within so many times its goal
+_PAD = 0.1  # length of a row beyond the rank at the start, of that of the others
+
+
+def low_rank(
+    problem: Problem,
+    search: Search,
+    *,
+    noise: str,
+    gamma: float = 0.01,
+    rank: int | None = None,
+    fallback: bool = True,
+    relaxed: bool = False,
+) -> Draft:
+    """The decomposition found; noise on data instead if that is better and `fallback` allows it.
+
+    `relaxed` measures B·L as the iteration leaves it, within γ of W and biased; so does a `rank`
+    below that of the queries, for which no exact decomposition exists.
+    """
+    matrix = problem.reduced.matrix
+    settings = _settings(matrix, noise, gamma, rank, relaxed)
+    rows, classes = settings.rows, matrix.shape[1]
+    require(8 * 8 * rows * classes, f"{rows} x {classes} low-rank strategies", "give a lower rank")
+    found = _Multipliers(matrix, settings, search).found()
+    draft = _relaxed(problem, found) if settings.is_relaxed else _exact(problem, found)
+    return _better(problem, draft, noise) if fallback else draft
+
+
+def low_rank_work(problem: Problem, rank: int | None = None) -> float:
+    """Operations: some hundred outer steps, each of a few products with L and two with M."""
+    size, classes = problem.workload.matrix.shape
+    rows = rank or _RANKS["laplace"] * min(size, classes)
+    gradients = 100 * _TURNS * _STEPS
+    return gradients * (2 * rows**2 * classes + 30 * rows * classes)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    noise: str
+    gamma: float
+    rows: int
+    is_relaxed: bool
+
+
+def _settings(matrix: np.ndarray, noise: str, gamma: Any, rank: Any, relaxed: Any) -> _Settings:
+    if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0 <= float(gamma):
+        raise InputError(f"gamma must be a number of at least 0, not {gamma!r}")
+    if not isfinite(gamma):
+        raise InputError("gamma must be finite")
+    if not isinstance(relaxed, bool):
+        raise InputError(f"relaxed must be True or False, not {relaxed!r}")
+    least = len(matrix)
+    if rank is None:
+        rank = ceil(_RANKS[noise] * least)
+    is_whole = isinstance(rank, int | np.integer) and not isinstance(rank, bool)
+    if not is_whole or rank < 1:
+        raise InputError(f"rank must be a whole number of at least 1, not {rank!r}")
+    if rank < least and gamma == 0:
+        raise InputError(
+            f"rank {rank} is below {least}, the rank of the queries, so W = BL is out of reach; "
+            f"give a rank of at least {least}, or a gamma above 0"
+        )
+    return _Settings(noise, float(gamma), int(rank), relaxed or rank < least)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Where the iteration ended."""
+
+    matrix: np.ndarray
+    B: np.ndarray
+    L: np.ndarray
+    misfit: float
+    history: History
+
+
+def _exact(problem: Problem, found: _Found) -> Draft:
+    """L closed to M = B·L; B is then the best for it."""
+    part = spanning(problem, closed(found.matrix, found.B, found.L))
+    return Draft("lrm", (part,), steps=len(found.history.misfits), history=found.history)
+
+
+def _relaxed(problem: Problem, found: _Found) -> Draft:
+    """B and L as they are: M ≈ B·L answers U·M = W only nearly."""
+    one = sparse.csr_array(sparse.eye_array(len(found.L)))
+    rebuilt = problem.reduced.unrotated(found.B)
+    part = Part(problem.workload.cells, one, found.L, rebuilt, is_exact=False)
+    note = f"relaxed: |W - BL| = {found.misfit:.3g}, answers are biased"
+    steps = len(found.history.misfits)
+    return Draft("lrm", (part,), None, steps, note, is_relaxed=True, history=found.history)
+
+
+def _better(problem: Problem, draft: Draft, noise: str) -> Draft:
+    """The draft, or noise on data with a note where its error under this noise is less."""
+    on_data = measured_by_class(problem.workload)
+    fallen = Draft(
+        "lrm", (on_data,), steps=draft.steps, note="fell back to noise on data",
+        history=draft.history,
+    )  # fmt: skip
+    errors = []
+    for one in (draft, fallen):
+        l1, l2 = one.sensitivities
+        errors.append(problem.goal.of(one.row_squares) * (l1 if noise == "laplace" else l2) ** 2)
+    return draft if errors[0] <= errors[1] else fallen
+
+
+class _Multipliers:
+    """Algorithm 1: the augmented Lagrangian of M, its multipliers π and its penalty β."""
+
+    def __init__(self, matrix: np.ndarray, settings: _Settings, search: Search) -> None:
+        self.matrix, self.settings, self.search = matrix, settings, search
+        self.project = project_l1 if settings.noise == "laplace" else project_l2
+        self.random = np.random.default_rng(search.seed)
+        _, values, right = linalg.svd(matrix, full_matrices=False, check_finite=False)
+        right = right[values > _SMALLEST * values[0]]
+        self.goal = _goal(values[: len(right)], settings)
+        self.L, inverse = self._start(right)
+        self.B = np.zeros((len(matrix), settings.rows))
+        self.pi = np.zeros_like(matrix)
+        self.unit, self.beta = inverse, _FIRST * inverse
+
+    def found(self) -> _Found:
+        """Outer steps until the misfit is at most γ, or γ is out of reach, or time is up."""
+        records: list[tuple[float, float, float]] = []
+        started = monotonic()
+        while True:
+            for _ in range(_TURNS):
+                self.B = self._best_B()
+                self.L = descend(self.L, self.B, self.matrix + self.pi / self.beta, self.project)
+            rest = self.matrix - self.B @ self.L
+            misfit, trace = float(np.linalg.norm(rest)), float(np.square(self.B).sum())
+            self.pi = self.pi + self.beta * rest
+            records.append((self.beta, misfit, trace))
+            step = len(records)
+            self.search.report(Progress("lrm", step, trace, 0.0, monotonic() - started))
+            is_out_of_reach = self.beta > _LARGEST * self.unit
+            if misfit <= self.goal or is_out_of_reach or monotonic() >= self.search.stop_at:
+                return self._ended(records, misfit)
+            self._stir(_STIR * min(1.0, misfit / (_CALM * self.goal)))
+            if step % _EVERY == 0:
+                self.beta *= _GROWTH
+
+    def _start(self, right: np.ndarray) -> tuple[np.ndarray, float]:
+        """L = V/√r or V, shorter random rows beyond the rank, and the inverse eigenvalue of LLᵀ."""
+        rows, classes = self.settings.rows, self.matrix.shape[1]
+        right = right[:rows]
+        more = self.random.standard_normal((rows - len(right), classes))
+        more *= _PAD / np.linalg.norm(more, axis=1, keepdims=True)
+        inverse = float(rows) if self.settings.noise == "laplace" else 1.0
+        return self.project(np.vstack([right, more]) / np.sqrt(inverse)), inverse
+
+    def _best_B(self) -> np.ndarray:
+        """B = (βM + π)Lᵀ(βLLᵀ + I)⁻¹."""
+        gram = self.beta * (self.L @ self.L.T)
+        gram[np.diag_indices_from(gram)] += 1
+        right = self.L @ (self.beta * self.matrix + self.pi).T
+        return np.asarray(linalg.solve(gram, right, assume_a="pos", check_finite=False).T)
+
+    def _stir(self, size: float) -> None:
+        """A zero of L at a zero of B moves nowhere by itself."""
+        zero = self.L == 0
+        self.L[zero] = size * self.random.standard_normal(int(zero.sum()))
+        self.L = self.project(self.L)
+
+    def _ended(self, records: list[tuple[float, float, float]], misfit: float) -> _Found:
+        penalties, misfits, traces = np.array(records).T
+        left = residuals(self.matrix, self.B, self.L, self.pi, self.project)
+        history = History(penalties, misfits, traces, left)
+        return _Found(self.matrix, self.B, self.L, misfit, history)
+
+
+def _goal(values: np.ndarray, settings: _Settings) -> float:
+    """The misfit at which to stop: γ, but a tenth of the least singular value where L will be
+    closed, lest a tiny query be lost until then; and never less than what rounding or so few rows
+    allow (Eckart & Young 1936)."""
+    gamma = settings.gamma if settings.is_relaxed else min(settings.gamma, float(values[-1]) / 10)
+    least = float(np.linalg.norm(values[settings.rows :]))
+    return max(gamma, _NEAR * least, _ROUNDING * float(values[0]))
+
+
+def residuals(
+    matrix: np.ndarray, B: np.ndarray, L: np.ndarray, pi: np.ndarray, project: Any
+) -> tuple[float, float, float]:
+    """‖M − BL‖_F, ‖B − πLᵀ‖_F and ‖L − P(L + Bᵀπ)‖_F: all 0 at a point that satisfies the
+    optimality conditions (Karush, Kuhn, Tucker)."""
+    return (
+        float(np.linalg.norm(matrix - B @ L)),
+        float(np.linalg.norm(B - pi @ L.T)),
+        float(np.linalg.norm(L - project(L + B.T @ pi))),
+    )
+
+
+def descend(L: np.ndarray, B: np.ndarray, target: np.ndarray, project: Any) -> np.ndarray:
+    """Algorithm 3: ½‖target − B·L‖² over columns in the ball, by accelerated projected gradient
+    steps (Beck & Teboulle 2009), momentum restarted where it points uphill (O'Donoghue & Candès
+    2015). The step is 1/‖BᵀB‖₂, for which the paper's backtracking would search.
+    """
+    gram, right = B.T @ B, B.T @ target
+    longest = float(linalg.eigvalsh(gram, subset_by_index=[len(gram) - 1] * 2)[0])
+    if longest == 0:
+        return L
+    ahead, momentum = L, 1.0
+    for _ in range(_STEPS):
+        there = project(ahead - (gram @ ahead - right) / longest)
+        if np.vdot(ahead - there, there - L) > 0:
+            momentum = 1.0
+            there = project(L - (gram @ L - right) / longest)
+        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead = there + ((momentum - 1) / following) * (there - L)
+        L, momentum = there, following
+    return L
+
+
+def project_l1(L: np.ndarray) -> np.ndarray:
+    """Algorithm 2: each column to the nearest point of the unit ℓ1 ball, sign(l)·max(|l| − θ, 0).
+
+    With v = |l| sorted down, θ = (Σ_{k≤ρ} vₖ − 1)/ρ for the largest ρ with v_ρ > θ (Duchi,
+    Shalev-Shwartz, Singer & Chandra, ICML 2008).
+    """
+    sizes = np.abs(L)
+    outside = np.flatnonzero(sizes.sum(axis=0) > 1)
+    if not outside.size:
+        return L
+    falling = -np.sort(-np.ascontiguousarray(sizes[:, outside].T), axis=1)
+    excess = np.cumsum(falling, axis=1) - 1
+    count = (falling * np.arange(1, len(L) + 1) > excess).sum(axis=1)
+    theta = excess[np.arange(len(count)), count - 1] / count
+    projected = L.copy()
+    projected[:, outside] = np.sign(L[:, outside]) * np.maximum(sizes[:, outside] - theta, 0)
+    return projected
+
+
+def project_l2(L: np.ndarray) -> np.ndarray:
+    """Each column to the nearest point of the unit Euclidean ball."""
+    return L / np.maximum(1, np.linalg.norm(L, axis=0))
