@@ -83,6 +83,17 @@ def test_bad_deltas(delta: object) -> None:
         ({"epsilon": 1, "noise": "uniform"}, "noise must be 'auto', 'laplace' or 'gaussian'"),
         ({"epsilon": 1, "noise": None}, "noise must be"),
         ({"epsilon": 1, "neighbors": "bounded"}, "neighbors must be 'add_remove' or 'change_one'"),
+        (
+            {"epsilon": 1, "delta": 1e-4, "calibration": "exact"},
+            "calibration must be 'analytic' or",
+        ),
+        ({"epsilon": 1, "delta": 1e-4, "calibration": None}, "calibration must be 'analytic' or"),
+        ({"epsilon": 1, "calibration": "paper"}, "calibration='paper' is for Gaussian noise; give"),
+        ({"rho": 1, "calibration": "paper"}, "calibration='paper' is for Gaussian noise; give"),
+        (
+            {"epsilon": 200, "delta": 1e-4, "calibration": "paper"},
+            "leave calibration at 'analytic'",
+        ),
         ({"epsilon": 1, "max_rows": 0}, "max_rows must be at least 1"),
         ({"epsilon": 1, "max_rows": 1.5}, "max_rows must be an integer"),
         ({"epsilon": 1, "max_rows": True}, "max_rows must be an integer"),
@@ -119,6 +130,17 @@ def test_bad_deltas(delta: object) -> None:
         ({"epsilon": 1, "mechanism": "optimal", "search": 1}, "search is no argument of plan"),
         ({"epsilon": 1, "mechanism": "augmented", "noise": "gaussian", "delta": 1e-6}, "laplace"),
         ({"rho": 1, "mechanism": "augmented"}, "'augmented' is for laplace noise"),
+        ({"epsilon": 1, "mechanism": "matrix"}, "'matrix' is for gaussian noise"),
+        ({"rho": 1, "mechanism": "mwem"}, "'mwem' needs epsilon, not rho"),
+        ({"epsilon": 1, "mechanism": "mwem", "rank": 2}, "rank is no argument of plan; mechanism="),
+        (
+            {"epsilon": 1, "mechanism": "lrm", "branching": 2},
+            "takes gamma, rank, fallback, relaxed",
+        ),
+        ({"epsilon": 1, "mechanism": "lrm", "noise": "uniform"}, "noise must be 'auto'"),
+        ({"epsilon": 1, "mechanism": "hierarchical", "gamma": 1}, "takes branching, root"),
+        ({"epsilon": 1, "mechanism": "wavelet", "root": True}, "takes no settings"),
+        ({"epsilon": 1, "mechanism": "all", "rank": 2}, "rank is no argument of plan"),
     ],
 )
 def test_bad_options(options: dict[str, object], says: str) -> None:

@@ -23,6 +23,15 @@ MAY_NOT_IMPORT = {
     "strategy": {"release", "answers", "plan", "pricing"},
     "release": {"strategy", "answers", "plan", "pricing"},
 }
+SOLVERS_MAY_IMPORT = {
+    "adaptive": {"ascent", "problem", "strategy"},
+    "low_rank": {"ascent", "goal", "problem", "spanning", "strategy"},
+    "semidefinite": {"ascent", "problem", "strategy"},
+    "smoothing": {"ascent", "problem", "strategy"},
+    "spanning": {"problem", "strategy"},
+    "tree": {"ascent", "goal", "problem", "strategy"},
+    "wavelet": {"ascent", "problem", "strategy"},
+}
 LOADED_ONLY_WHERE_NEEDED = [
     "cvxpy", "dp_accounting", "ibis", "matplotlib", "mpmath", "opendp", "pandas", "rich",
     "scipy.optimize", "scipy.stats", "torch", "typer",
@@ -74,6 +83,16 @@ def test_a_folder_imports_only_what_it_may(folder: str) -> None:
 @pytest.mark.parametrize("folder", MAY_NOT_IMPORT)
 def test_a_folder_never_imports_what_it_must_not(folder: str) -> None:
     assert {(file, part) for file, part in ours(folder) if part in MAY_NOT_IMPORT[folder]} == set()
+
+
+@pytest.mark.parametrize("solver", SOLVERS_MAY_IMPORT)
+def test_a_solver_imports_no_other_solver(solver: str) -> None:
+    """What two solvers find independently of each other is worth comparing."""
+    source = (PACKAGE / "strategy" / f"{solver}.py").read_text(encoding="utf-8")
+    parts = [name.split(".") for name in imported(source)]
+    found = {part[2] for part in parts if part[:2] == ["leastnoise", "strategy"]}
+    assert "problem" in found
+    assert found - SOLVERS_MAY_IMPORT[solver] == set()
 
 
 def test_recomputing_a_bound_uses_no_solver() -> None:

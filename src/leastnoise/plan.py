@@ -28,6 +28,7 @@ from leastnoise.pricing import (
     make_measurable,
     noises,
     offers,
+    trials,
 )
 from leastnoise.rehearsal.mwem import MECHANISM as MWEM
 from leastnoise.rehearsal.mwem import rehearsal
@@ -257,10 +258,18 @@ def _planned(asked: Request, made: Sequence[Attempt]) -> Plan:
         mechanism=offer.price.mechanism,
         measurable=measurable,
         certificate=_certificate(lower_bound(made, privacy), problem.goal, measurable),
-        candidates=tuple(candidates(made, priced)),
+        candidates=_candidates(made, priced, privacy),
         note=offer.draft.note,
         history=offer.draft.history,
     )
+
+
+def _candidates(
+    made: Sequence[Attempt], priced: Sequence[Offer], privacy: Privacy
+) -> tuple[Candidate, ...]:
+    """The best offer, then everything else that was tried, in order of its error."""
+    best, *others = candidates(made, priced)
+    return best, *sorted([*others, *trials(made, privacy)], key=lambda one: one.expected_error)
 
 
 def _no_targets(epsilon: Any, rho: Any) -> InputError:

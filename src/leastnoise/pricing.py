@@ -106,6 +106,14 @@ def offers(attempts: Sequence[Attempt], goal: Goal, privacy: Privacy) -> list[Of
     return sorted(priced, key=lambda offer: float(f"{offer.price.expected_error:.9g}"))
 
 
+def trials(attempts: Sequence[Attempt], privacy: Privacy) -> Iterator[Candidate]:
+    """Where a search for Laplace noise started, and how far it came from there."""
+    for one in attempts:
+        for trial in one.draft.trials if one.draft else ():
+            error = unit_variance(privacy, "laplace") * trial.error
+            yield Candidate(one.mechanism, "laplace", error, trial.seconds, f"from {trial.label}")
+
+
 def candidates(attempts: Sequence[Attempt], priced: Sequence[Offer]) -> Iterator[Candidate]:
     """The offers as a reader sees them, then what was not tried and why."""
     yield from (offer.price for offer in priced)

@@ -7,7 +7,8 @@ With Δ = 1 and r rows of L, the paper's theorems (corrected, docs/paper.md) ask
     ε, δ, ℓ2   |||B|||₂·√(6·ln(2/δ)·((r/2)·ln 3 − ln η))/ξ
     ε, δ, ℓ∞   |||B|||_∞·√((6·ln r + 3·ln 3)·ln(2/δ)/η)/ξ
 
-with the induced norms of B. They hold for every B of these norms, so they are far from tight for
+with the induced norms of B; those for (ε, δ) take σ = √(2·ln(2/δ))/ε, which is private for ε up to
+about 9 at δ = 1e-4. They hold for every B of these norms, so they are far from tight for
 one that is known: there the (1 − η)-quantile of ‖B·noise‖ at unit scale is simulated, its upper
 confidence limit taken, and the largest scale for which it stays below ξ gives the least ε.
 """

@@ -70,6 +70,8 @@ def test_extreme_budgets_never_end_in_a_traceback(leastnoise: Run, name: str, bu
         (["--noise", "gaussian"], "noise"),
         (["--objective", "least"], "objective must be 'total' or 'worst'"),
         (["--neighbors", "bounded"], "neighbors must be 'add_remove' or 'change_one'"),
+        (["--calibration", "exact"], "calibration must be 'analytic' or 'paper', not 'exact'"),
+        (["--calibration", "paper"], "calibration='paper' is for Gaussian noise; give epsilon and"),
         (["--max-rows", "0"], "max_rows must be at least 1"),
         (["--max-total", "0"], "max_total must be at least 1"),
         (["--max-total", "9" * 30], r"max_total must be below 2\*\*63"),
@@ -89,6 +91,47 @@ def test_options(refusal: Run, options: list[str], says: str) -> None:
     assert re.search(says, refusal("plan", "W.csv", *PROMISE, *options))
     if options[0] != "--mechanism":
         assert re.search(says, refusal("compare", "W.csv", *PROMISE, *options))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--set", "branching"], "--set takes name=value, such as branching=4, not 'branching'"),
+        (["--set", "=4"], "--set takes name=value, such as branching=4, not '=4'"),
+        (["--set", "4=branching"], "--set takes name=value"),
+        (["--set", "a-b=4"], "--set takes name=value"),
+        (["--set", ""], "--set takes name=value"),
+        (["--set", "brunching=4"], "brunching is no argument of plan; mechanism='hierarchical'"),
+        (["--set", "branching=four"], "branching must be a whole number .*, not 'four'"),
+        (["--set", "branching=NaN"], "branching must be a whole number .*, not nan"),
+        (["--set", "branching=[4]"], r"branching must be a whole number .*, not \[4\]"),
+        (["--set", "branching={"], "branching must be a whole number .*, not '{'"),
+        (["--set", "root=True"], "root must be True or False, not 'True'"),
+    ],
+)
+def test_settings(refusal: Run, options: list[str], says: str) -> None:
+    message = refusal("plan", "W.csv", *PROMISE, "--mechanism", "hierarchical", *options)
+    assert re.search(says, message)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--json", "--csv"], "give --json or --csv, not both"),
+        (["--budget", "0"], "budget must be a positive number of seconds, not 0.0"),
+        (["--budget", "nan"], "budget must be a positive number of seconds, not nan"),
+        (["--budget", "long"], "'--budget'"),
+        (["--counts", "missing.csv"], "missing.csv does not exist"),
+        (["--counts", "short.csv"], "counts must have length 3"),
+        (["--counts", "negative.csv"], "counts must not be negative"),
+        (["--set", "branching=4"], "no such option: --set"),
+        (["--mechanism", "nod"], "no such option: --mechanism"),
+    ],
+)
+def test_comparisons(refusal: Run, options: list[str], says: str) -> None:
+    Path("short.csv").write_text("1\n2\n")
+    Path("negative.csv").write_text("1\n2\n-3\n")
+    assert re.search(says, refusal("compare", "W.csv", *PROMISE, *options))
 
 
 @pytest.mark.parametrize("place", ["missing.csv", "W", "W.txt", "", ".", "folder.csv", "a" * 300])

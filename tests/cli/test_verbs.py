@@ -29,6 +29,7 @@ OPTIONS = {
     "weights": "weights.csv",
     "max_rows": 2,
     "neighbors": "change_one",
+    "calibration": "paper",
     "max_total": 1000,
     "deadline": 5.0,
     "seed": 3,
@@ -121,8 +122,93 @@ def test_compare_tries_everything(leastnoise: Run) -> None:
     status, out, err = leastnoise("compare", "W.csv", *PROMISE, "--delta", "1e-6")
     assert (status, err) == (0, "")
     named = {line.split()[0] for line in out.splitlines()[1:-1]}
-    assert named == {name for name, one in MECHANISMS.items() if one.in_auto}
+    assert named == set(MECHANISMS)
     assert "no unbiased linear strategy has less than" in out.splitlines()[-1]
+
+
+def test_compare_prints_json_and_csv(leastnoise: Run) -> None:
+    """What a program reads: nothing else on the line, and the figures of the library."""
+    expected = [(one.mechanism, one.note) for one in ln.compare([[1, 1, 0], [0, 1, 1]], epsilon=1)]
+    as_json = leastnoise("compare", "W.csv", *PROMISE, "--json")
+    as_csv = leastnoise("compare", "W.csv", *PROMISE, "--csv")
+    assert (as_json.status, as_json.err, as_csv.status, as_csv.err) == (0, "", 0, "")
+    facts, rows = json.loads(as_json.out), list(csv.DictReader(as_csv.out.splitlines()))
+    assert [(row["mechanism"], row["note"]) for row in facts["candidates"]] == expected
+    assert [(row["mechanism"], row["note"]) for row in rows] == expected
+    for fact, row in zip(facts["candidates"], rows, strict=True):
+        assert fact["ratio_to_bound"] == fact["expected_error"] / facts["lower_bound"]
+        assert float(row["ratio_to_bound"]) == fact["ratio_to_bound"]
+
+
+def test_compare_takes_a_budget_and_counts(leastnoise: Run) -> None:
+    status, out, err = leastnoise(
+        "compare", "W.csv", *PROMISE, "--budget", "1e-9", "--counts", "counts.csv"
+    )
+    assert (status, err) == (0, "")
+    assert re.search(r"^esm .* not run, predicted", out, re.MULTILINE)
+    assert re.search(r"^mwem +laplace .* rehearsed on the counts given", out, re.MULTILINE)
+
+
+def test_budget_and_counts_reach_the_library(
+    leastnoise: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {}
+
+    def record(queries: ln.Workload, **options: object) -> None:
+        given.update(options)
+        raise Recorded
+
+    monkeypatch.setattr(ln, "compare", record)
+    for more, budget in (([], 60), (["--budget", 7.5], 7.5)):
+        with pytest.raises(Recorded):
+            leastnoise("compare", "W.csv", *PROMISE, *more, "--counts", "counts.csv")
+        assert (given["budget"], list(given["counts"])) == (budget, [3, 2, 10])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("branching=4", {"branching": 4}),
+        ("gamma=1e-3", {"gamma": 0.001}),
+        ("root=false", {"root": False}),
+        ("rank=null", {"rank": None}),
+        ("name=much = more", {"name": "much = more"}),
+        ("name=", {"name": ""}),
+    ],
+)
+def test_settings_reach_the_library_as_what_they_are(
+    leastnoise: Run, monkeypatch: pytest.MonkeyPatch, given: str, expected: dict[str, object]
+) -> None:
+    seen: dict[str, object] = {}
+
+    def record(queries: ln.Workload, **options: object) -> None:
+        seen.update(options)
+        raise Recorded
+
+    monkeypatch.setattr(ln, "plan", record)
+    with pytest.raises(Recorded):
+        leastnoise("plan", "W.csv", *PROMISE, "--set", given, "--set", "more=1")
+    more = {name: seen[name] for name in set(seen) - PARAMETERS}
+    assert more == {**expected, "more": 1}
+    assert [type(more[name]) for name in expected] == [type(value) for value in expected.values()]
+
+
+def test_a_tree_of_a_branching_of_ones_own(leastnoise: Run) -> None:
+    options = ("--mechanism", "hierarchical", "--set", "branching=4", "--set", "root=true")
+    out = leastnoise("plan", "W.csv", *PROMISE, *options).out
+    assert "hierarchical: 4 numbers measured with laplace noise" in out
+    assert "note       branching 4, with its root" in out
+
+
+def test_the_paper_s_noise_is_marked_on_every_record(leastnoise: Run) -> None:
+    paper = ("--delta", "1e-4", "--noise", "gaussian", "--calibration", "paper")
+    planned = leastnoise("plan", "W.csv", *PROMISE, *paper, "-o", "plan")
+    assert "with the paper's Gaussian noise" in planned.out
+    released = leastnoise("release", "plan", "counts.csv", "-o", "answers")
+    assert "with the paper's Gaussian noise" in released.out
+    for record in ("plan/plan.json", "answers/release.json"):
+        assert json.loads(Path(record).read_text())["privacy"]["calibration"] == "paper"
+    assert ln.load("plan").privacy.calibration == "paper"
 
 
 def test_names_are_printed_as_they_are(leastnoise: Run) -> None:
@@ -167,7 +253,7 @@ def test_help_is_plain_text(leastnoise: Run, verb: str) -> None:
 def test_help_names_every_mechanism(leastnoise: Run) -> None:
     words = " ".join(leastnoise("plan", "--help").out.split())
     *others, last = ("auto", *MECHANISMS)
-    assert f"{', '.join(others)} or {last}." in words
+    assert re.search(f"{', '.join(others)}(,| or) {last}( or mwem)?[.]", words)
 
 
 def test_progress_line() -> None:

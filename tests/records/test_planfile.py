@@ -13,7 +13,7 @@ from workloads import FAMILIES, STATES, WEIGHTED_STATES
 
 import leastnoise as ln
 from leastnoise.errors import FileError
-from leastnoise.records.planfile import noise_facts
+from leastnoise.records.planfile import FORMAT, noise_facts
 from leastnoise.release.calibrate import calibrate
 from leastnoise.release.integers import integer_strategy
 from leastnoise.release.privacy import promise
@@ -32,11 +32,33 @@ PLANS = {
     ),
     "fixed": lambda: ln.plan(STATES, epsilon=1, mechanism="nor"),
     "real": lambda: ln.plan(FAMILIES["related"](6, 20), epsilon=1, max_total=10**6),
+    "history": lambda: ln.plan(WEIGHTED_STATES, epsilon=1, mechanism="lrm"),
+    "relaxed": lambda: relaxed(gamma=0.2),
+    "fewer rows than the rank": lambda: relaxed(rank=1),
+    "fallen back": lambda: ln.plan(np.eye(3), epsilon=1, mechanism="lrm", gamma=1.0),
+    "tree": lambda: ln.plan(STATES, epsilon=1, mechanism="hierarchical", branching=3),
+    "wavelet": lambda: ln.plan(WEIGHTED_STATES, epsilon=1, mechanism="wavelet"),
+    "the paper's noise": lambda: ln.plan(
+        STATES, epsilon=1, delta="1e-4", noise="gaussian", calibration="paper"
+    ),
     "named": lambda: ln.plan(ln.Workload([[1, 0], [1, 1]], names=["ä", "b"]), epsilon=1),
     "sparse": lambda: ln.plan(
         sparse.kron(sparse.eye_array(600), sparse.csr_array(STATES)), epsilon=1, mechanism="nor"
     ),
 }
+
+
+def relaxed(**options: object) -> ln.Plan:
+    """A plan whose B·L is only near W."""
+    return ln.plan(
+        WEIGHTED_STATES,
+        epsilon=1,
+        mechanism="lrm",
+        max_total=1000,
+        relaxed=True,
+        fallback=False,
+        **options,
+    )
 
 
 @pytest.fixture
@@ -76,6 +98,14 @@ def refusal(folder: Path) -> str:
     return str(caught.value)
 
 
+def test_the_plans_are_what_their_names_say() -> None:
+    """Lest a test of relaxed plans goes by with none."""
+    plans = {name: PLANS[name]() for name in ("history", "relaxed", "fallen back", "approximate")}
+    assert [plan.is_relaxed for plan in plans.values()] == [False, True, False, False]
+    assert [plan.history is None for plan in plans.values()] == [False, False, False, True]
+    assert (plans["relaxed"].bias > 10).any()
+
+
 @pytest.mark.parametrize("name", PLANS)
 def test_what_is_loaded_is_what_was_saved(name: str, tmp_path: Path) -> None:
     plan = PLANS[name]()
@@ -87,12 +117,18 @@ def test_what_is_loaded_is_what_was_saved(name: str, tmp_path: Path) -> None:
     assert np.array_equal(loaded.goal.weights, plan.goal.weights)
     assert loaded.goal.objective == plan.goal.objective
     assert loaded.measurable.noise == plan.measurable.noise
-    assert np.array_equal(loaded.measurable.bias, plan.measurable.bias)
+    assert np.array_equal(loaded.bias, plan.bias)
+    assert (loaded.is_relaxed, loaded.note) == (plan.is_relaxed, plan.note)
+    assert loaded.max_total == plan.max_total
     assert np.array_equal(loaded.strategy.L, plan.strategy.L)
     assert np.array_equal(loaded.strategy.B, plan.strategy.B)
     assert np.array_equal(loaded.std, plan.std)
     assert loaded.expected_error == plan.expected_error
     assert loaded.candidates == plan.candidates
+    assert (loaded.history is None) == (plan.history is None)
+    if plan.history is not None:
+        for name, values in vars(plan.history).items():
+            assert np.array_equal(getattr(loaded.history, name), values)
     assert loaded.summary() == plan.summary()
     assert sparse.issparse(loaded.strategy.blocks[0].L) == sparse.issparse(
         plan.strategy.blocks[0].L
@@ -106,8 +142,9 @@ def test_what_is_loaded_is_what_was_saved(name: str, tmp_path: Path) -> None:
     loaded.release(np.zeros(plan.workload.shape[1], dtype=int))
 
 
-def test_saving_twice_gives_the_same_files(tmp_path: Path) -> None:
-    plan = PLANS["approximate"]()
+@pytest.mark.parametrize("name", ["approximate", "relaxed"])
+def test_saving_twice_gives_the_same_files(name: str, tmp_path: Path) -> None:
+    plan = PLANS[name]()
     plan.save(tmp_path / "a")
     ln.load(tmp_path / "a").save(tmp_path / "b")
     first, second = ((tmp_path / name / "plan.json").read_text() for name in "ab")
@@ -133,7 +170,8 @@ def test_another_noise_is_refused(folder: Path, noise: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "privacy",
     [{"epsilon": "1/2"}, {"epsilon": "2"}, {"delta": "1/1000"}, {"rho": "1"}, {"epsilon": None},
-     {"max_rows": 2}, {"neighbors": "change_one"}, {"neighbors": "x"}, {"max_rows": 0}],
+     {"max_rows": 2}, {"neighbors": "change_one"}, {"neighbors": "x"}, {"max_rows": 0},
+     {"calibration": "paper"}, {"calibration": "x"}],
 )  # fmt: skip
 def test_another_promise_is_refused(folder: Path, privacy: dict[str, Any]) -> None:
     """Noise for this promise would be another."""
@@ -199,6 +237,34 @@ def test_another_strategy_is_refused(folder: Path) -> None:
 def test_matrices_that_do_not_fit_are_refused(folder: Path, arrays: dict[str, Any]) -> None:
     change_arrays(folder, **arrays)
     refusal(folder)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"history.misfits": None},
+        {"history.traces": None},
+        {"history.residuals": None},
+        {"history.penalties": np.ones(3)},
+        {"history.misfits": np.ones((2, 2))},
+        {"history.traces": np.ones(0)},
+        {"history.residuals": np.ones(2)},
+        {"history.residuals": np.ones((3, 1))},
+        {"history.residuals": np.float64(1)},
+    ],
+)
+def test_a_damaged_history_is_refused(arrays: dict[str, Any], tmp_path: Path) -> None:
+    folder = saved(PLANS["history"](), tmp_path)
+    change_arrays(folder, **arrays)
+    assert "damaged" in refusal(folder)
+
+
+def test_a_strategy_far_from_the_queries_is_refused_unless_it_is_relaxed(tmp_path: Path) -> None:
+    folder = saved(PLANS["fewer rows than the rank"](), tmp_path)
+    assert ln.load(folder).is_relaxed
+    for fact in (False, None, "true"):
+        change(folder, is_relaxed=fact)
+        assert "PlanError" in refusal(folder)
 
 
 @pytest.mark.parametrize("cells0", [[0, 1, 1, 1, -1], [0, 0, 1, -1, -1], [0, 0, 1, 1, 0]])
@@ -288,7 +354,7 @@ def test_candidates_that_could_not_be_shown_are_refused(
 
 
 def test_other_versions_are_told_apart(folder: Path) -> None:
-    change(folder, format=2)
+    change(folder, format=FORMAT + 1)
     assert "another version" in refusal(folder)
 
 

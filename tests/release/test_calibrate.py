@@ -19,6 +19,7 @@ from leastnoise.release.calibrate import (
     unit_sigma,
     unit_variance,
 )
+from leastnoise.release.gaussian import paper_sigma
 from leastnoise.release.integers import IntegerStrategy, integer_strategy
 from leastnoise.release.noise import privacy_loss
 from leastnoise.release.privacy import Privacy, promise
@@ -208,3 +209,53 @@ def test_delta_beside_laplace_changes_nothing() -> None:
 def test_variance_bounds_the_discrete_one() -> None:
     assert Noise("laplace", 3.0, Fraction(1)).variance == 18
     assert Noise("gaussian", 3.0, Fraction(1)).variance == 9
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PAIRS)
+def test_the_paper_s_sigma_is_rounded_up_and_hardly(epsilon: str, delta: str) -> None:
+    """√(8·ln(2/δ))/ε to 50 digits, at most two doubles below."""
+    context = mpmath.MPContext()
+    context.dps = 50
+    exact = [context.mpf(x.numerator) / x.denominator for x in map(Fraction, (epsilon, delta))]
+    stated = context.sqrt(8 * context.log(2 / exact[1])) / exact[0]
+    sigma = paper_sigma(Fraction(epsilon), Fraction(delta))
+    assert sigma >= stated
+    assert math.nextafter(math.nextafter(sigma, 0), 0) < stated
+
+
+@pytest.mark.parametrize(("epsilon", "times"), [("1", 7.81), ("0.1", 13.19), ("0.01", 26.60)])
+def test_the_paper_s_variance_is_so_many_times_what_is_needed(epsilon: str, times: float) -> None:
+    ours, theirs = (
+        unit_variance(promise(epsilon, "1e-4", calibration=name), "gaussian")
+        for name in ("analytic", "paper")
+    )
+    assert theirs / ours == pytest.approx(times, abs=0.01)
+
+
+@pytest.mark.parametrize("epsilon", ["1", "93"])
+def test_the_paper_s_noise_is_what_it_states_where_that_is_enough(epsilon: str) -> None:
+    privacy = promise(epsilon, "1e-4", calibration="paper")
+    assert unit_sigma(privacy) == paper_sigma(privacy.epsilon, privacy.delta)
+    assert spent(privacy, unit_sigma(privacy)) < 1
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("94", "1e-4"), ("200", "1e-4"), ("22", "0.9")])
+def test_the_paper_s_noise_is_refused_where_it_is_not_private(epsilon: str, delta: str) -> None:
+    stated = paper_sigma(Fraction(epsilon), Fraction(delta))
+    assert spent(promise(epsilon, delta), stated) > 1
+    with pytest.raises(PrivacyError, match="does not keep this promise; leave calibration at"):
+        unit_sigma(promise(epsilon, delta, calibration="paper"))
+
+
+def test_the_paper_s_noise_scales_with_the_strategy_and_its_limit_follows() -> None:
+    """Twice the records of a person, 2³⁰ times the sensitivity."""
+    privacy = promise(1, "1e-4", max_rows=2, calibration="paper")
+    noise = calibrate(identity(2**30), privacy, "gaussian")
+    sigma = paper_sigma(Fraction(1), Fraction(1, 10**4))
+    assert noise.scale == pytest.approx(2 * 2**30 * sigma, rel=1e-12)
+    assert privacy_loss(noise, 2.0 * 2**30) <= noise.limit == 1 / (2 * Fraction(sigma) ** 2)
+
+
+def test_laplace_noise_is_the_same_in_either_calibration() -> None:
+    analytic, paper = (promise(1, "1e-4", calibration=name) for name in ("analytic", "paper"))
+    assert calibrate(identity(16), paper, "laplace") == calibrate(identity(16), analytic, "laplace")

@@ -10,7 +10,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from dp_accounting.pld.privacy_loss_mechanism import DiscreteGaussianPrivacyLoss
+from dp_accounting.pld.privacy_loss_mechanism import (
+    DiscreteGaussianPrivacyLoss,
+    GaussianPrivacyLoss,
+)
 
 from leastnoise.errors import InputError, PrivacyError
 from leastnoise.release import calibrate as calibration
@@ -133,6 +136,13 @@ def a_lattice_too_coarse_for_the_analytic_sigma() -> bool:
     return spent > 1.4e-3
 
 
+def noise_of_the_paper_where_it_is_too_little() -> bool:
+    """On a lattice that is fine enough for ε = 22."""
+    fine = integer_strategy([np.array([[2**28]])], 0, 2**32)
+    scale = calibrate(fine, promise(22, "0.9", calibration="paper"), "gaussian").scale
+    return GaussianPrivacyLoss(scale / 2**28).get_delta_for_epsilon(22) > 0.9
+
+
 def nothing(*_: object) -> None:
     return None
 
@@ -160,6 +170,12 @@ GUARDS: list[tuple[ModuleType, str, object, Callable[[], bool]]] = [
         "rounding_slack",
         lambda *_: Fraction(1, 10**9),
         a_lattice_too_coarse_for_the_analytic_sigma,
+    ),
+    (
+        calibration,
+        "analytic_sigma",  # what the paper's is compared with: nothing is less than 0
+        lambda *_: 0.0,
+        noise_of_the_paper_where_it_is_too_little,
     ),
 ]
 ids = [f"{name}-{attack.__name__}" for _, name, _, attack in GUARDS]

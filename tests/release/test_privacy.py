@@ -102,6 +102,14 @@ def test_changing_a_record_counts_twice() -> None:
         ({"epsilon": 1, "max_rows": 1.0}, "max_rows must be an integer"),
         ({"epsilon": 1, "neighbors": "swap"}, "neighbors must be 'add_remove' or 'change_one'"),
         ({"epsilon": 1, "neighbors": ["swap"]}, "neighbors must be 'add_remove' or 'change_one'"),
+        (
+            {"epsilon": 1, "delta": 1e-4, "calibration": "exact"},
+            "calibration must be 'analytic' or 'paper', not 'exact'",
+        ),
+        ({"epsilon": 1, "delta": 1e-4, "calibration": None}, "calibration must be 'analytic' or"),
+        ({"epsilon": 1, "delta": 1e-4, "calibration": ["paper"]}, "calibration must be"),
+        ({"epsilon": 1, "calibration": "paper"}, "for Gaussian noise; give epsilon and delta"),
+        ({"rho": 1, "calibration": "paper"}, "for Gaussian noise; give epsilon and delta"),
     ],
 )
 def test_promise_refuses(arguments: dict[str, object], message: str) -> None:

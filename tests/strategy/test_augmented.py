@@ -8,9 +8,10 @@ import scipy.sparse as sparse
 from workloads import FAMILIES, STATES, WEIGHTED_STATES, error, ranges
 
 from leastnoise.strategy.ascent import Progress, Search
-from leastnoise.strategy.augmented import Objective, augmented
+from leastnoise.strategy.augmented import augmented
 from leastnoise.strategy.fixed import noise_on_data
 from leastnoise.strategy.goal import goal
+from leastnoise.strategy.objective import Objective
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft
 from leastnoise.workload.matrices import dense

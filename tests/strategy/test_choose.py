@@ -54,7 +54,7 @@ def test_auto_tries_the_rows_marked_so_for_the_noises_they_are_for(
         monkeypatch,
         a=Mechanism(noise_on_data),
         b=Mechanism(noise_on_data, noises=("laplace",)),
-        c=Mechanism(noise_on_data, in_auto=False),
+        c=Mechanism(noise_on_data, auto=()),
     )
     assert names(attempts("auto", PROBLEM, Search(), BOTH, {})) == [("a", BOTH), ("b", BOTH[:1])]
     assert names(attempts("auto", PROBLEM, Search(), BOTH[1:], {})) == [("a", BOTH[1:])]

@@ -28,7 +28,7 @@ Delta = Annotated[
 Rho = Annotated[
     str | None, typer.Option(metavar=_NUMBER, help="Budget ρ of zero-concentrated privacy, for ε.")
 ]
-Mechanism = Annotated[str, typer.Option(help=_one_of("auto", *MECHANISMS))]
+Mechanism = Annotated[str, typer.Option(help=_one_of("auto", *MECHANISMS, "mwem"))]
 NoiseKind = Annotated[str, typer.Option("--noise", help="auto, laplace or gaussian.")]
 Objective = Annotated[str, typer.Option(help=f"Error to make small: {_one_of(*OBJECTIVES)}")]
 Weights = Annotated[

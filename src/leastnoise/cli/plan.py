@@ -11,9 +11,10 @@ from leastnoise.cli import options
 from leastnoise.cli.progress import shown_progress
 from leastnoise.cli.screen import screen
 from leastnoise.data.files import read_weights, read_workload
-from leastnoise.errors import InputError
+from leastnoise.errors import InputError, PlanError
 from leastnoise.records.folder import require_free
 from leastnoise.records.planfile import MARK
+from leastnoise.rehearsal.mwem import Rehearsal
 from leastnoise.show.tables import accuracy_table, candidate_table
 
 
@@ -68,6 +69,8 @@ def plan(
             seed=seed,
             **_settings(setting or []),
         )
+    if isinstance(made, Rehearsal):
+        raise PlanError("mechanism 'mwem' is a rehearsal, not a plan; see compare --counts")
     if out is not None:
         made.save(out)  # before a closed pipe can end the run
     console = screen()

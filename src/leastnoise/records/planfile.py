@@ -26,7 +26,7 @@ from leastnoise.workload.fit import RECOGNISABLE, misfit
 from leastnoise.workload.matrices import Matrix, entries
 from leastnoise.workload.workload import UNUSED, Workload
 
-FORMAT = 1
+FORMAT = 2
 MARK = "plan.json"
 _ARRAYS = "arrays.npz"
 

@@ -46,6 +46,10 @@ class Search:
     place: Callable[[np.ndarray], Any] = lambda matrix: matrix
     seed: int = 0
 
+    @property
+    def has_deadline(self) -> bool:
+        return self.stop_at < float("inf")
+
     def share(self, searches: int) -> "Search":
         """The first of so many searches that share what is left of the time."""
         now = monotonic()

@@ -3,7 +3,7 @@
 At unit noise, ‖B‖²·Δ², over the original cells; λ are the s singular values of W, V its right
 singular vectors:
 
-    ε      upper  Σλ²                  B = √s·UΣ, L = V/√s has Δ₁ ≤ 1
+    ε      upper  Σλ²                  noise on data: B = W, L = I
            lower  (s⁴/n)·((2ˢ/s!)·Πλ)^(2/s), up to a constant that is not known
     ε, δ   upper  ρ²·Σλ²               B = ρ·UΣ, L = V/ρ, ρ the largest column norm of V
            lower  (Σλ)²/n              the certified bound at a uniform q

@@ -23,7 +23,7 @@ from leastnoise.strategy.strategy import Draft, Part
 
 _SMOOTHINGS = (1.0, 0.1, 0.01)  # what the smoothed largest entry may add
 # Least eigenvalue of X at a largest entry of 1. The optimum of a low-rank workload has zeros, where
-# the gradient explodes: 1e-6 stops 20 to 40% above the optimum, 1e-2 within 4%, and adds 1%.
+# the gradient explodes: 1e-6 stops 4 to 13% above the optimum, 1e-2 within 4%, and adds 1%.
 _LEAST = 1e-2
 _MEMORY = 10  # values that a step may exceed, the largest of them
 _DECREASE = 1e-4  # of what the gradient promises: Armijo's condition

@@ -46,6 +46,12 @@ class Part:
         """B = R·T⁺."""
         return rebuild(self.combine, self.coefficients) if self.known is None else self.known
 
+    @property
+    def measured(self) -> np.ndarray:
+        """L, dense."""
+        rows = self.coefficients if self.basis is None else self.coefficients @ self.basis
+        return dense(rows)
+
     @cached_property
     def sensitivities(self) -> tuple[float, float]:
         """The largest ℓ1 and ℓ2 norm of a column of L."""
@@ -58,6 +64,15 @@ class Part:
             for start in range(0, self.basis.shape[1], width)
         ]
         return max(l1 for l1, _ in norms), max(l2 for _, l2 in norms)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Where a search started, the least error at Δ₁ = 1 reached from there, and its seconds."""
+
+    label: str
+    error: float
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -97,6 +112,7 @@ class Draft:
     note: str = ""
     is_relaxed: bool = False
     history: History | None = None
+    trials: tuple[Trial, ...] = ()
 
     @property
     def row_squares(self) -> np.ndarray:

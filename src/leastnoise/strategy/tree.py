@@ -84,6 +84,15 @@ def _trees(classes: int, branching: int | None, root: bool | None) -> Iterator[T
             yield Tree(tuple(sizes[:-1]), b)
 
 
+def trees(classes: int, depth: int) -> Iterator[Tree]:
+    """The tree of so many levels above the leaves, its root among them."""
+    b = _least_branching(classes, depth)
+    sizes = [classes]
+    while sizes[-1] > 1:
+        sizes.append(-(-sizes[-1] // b))
+    yield Tree(tuple(sizes), b)
+
+
 def _least_branching(classes: int, depth: int) -> int:
     """The least b ≥ 2 with b^depth ≥ classes."""
     b = max(2, round(classes ** (1 / depth)))
