@@ -2,23 +2,29 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 
-from benchmarks import noises, spine
+from benchmarks import noises, paper, pure, spine
 from benchmarks.rows import Row, Section
 
-SECTIONS: tuple[Section, ...] = (*spine.SECTIONS, *noises.SECTIONS)
+SECTIONS: tuple[Section, ...] = (
+    *spine.SECTIONS,
+    *noises.SECTIONS,
+    *paper.SECTIONS,
+    *pure.SECTIONS,
+)
 
 
-def main() -> int:
+def main(sections: Sequence[Section] = SECTIONS) -> int:
     """Print rows as they are measured; 1 when a figure was missed or none was asked for."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the random workloads (0)")
     parser.add_argument("--only", default="", help="run sections whose name contains this")
     options = parser.parse_args()
-    chosen = [section for section in SECTIONS if options.only in section.__name__]
+    chosen = [section for section in sections if options.only in section.__name__]
     if not chosen:
-        parser.error(f"--only takes one of {', '.join(s.__name__ for s in SECTIONS)}")
-    print(f"{'figure':<58} {'target':>16} {'measured':>16}  met", flush=True)
+        parser.error(f"--only takes one of {', '.join(s.__name__ for s in sections)}")
+    print(f"{'figure':<76} {'target':>16} {'measured':>16}  met", flush=True)
     rows = [_shown(row) for section in chosen for row in section(options.seed)]
     missed = sum(not row.met for row in rows)
     print(f"{len(rows)} figures, {missed} missed")
@@ -26,7 +32,7 @@ def main() -> int:
 
 
 def _shown(row: Row) -> Row:
-    print(f"{row.figure:<58} {row.target:>16} {row.measured:>16}  {_word(row.met)}", flush=True)
+    print(f"{row.figure:<76} {row.target:>16} {row.measured:>16}  {_word(row.met)}", flush=True)
     return row
 
 

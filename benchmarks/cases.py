@@ -12,10 +12,21 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 import leastnoise as ln
 from benchmarks import recompute
-from benchmarks.workloads import family, tree
+from benchmarks.workloads import (
+    all_ranges,
+    family,
+    identity_and_total,
+    marginals,
+    tree,
+    windows,
+)
+
+OTHERS = ("nod", "nor", "wavelet", "hierarchical", "marginals", "am")
+"""Mechanisms for Laplace noise that need no long search."""
 
 
 def in_process(name: str, *arguments: object, threads: int = 1) -> dict[str, Any]:
@@ -58,6 +69,101 @@ def laplace(name: str, m: str, n: str, seed: str) -> dict[str, float]:
     plan = ln.plan(W, epsilon=1)
     seconds = perf_counter() - started
     return {"error": recompute.unit_error(plan, norm=1), "seconds": seconds}
+
+
+def pure(name: str, m: str, n: str, seed: str) -> dict[str, float]:
+    """Plan one family for pure ε with all its starts, and recompute its error and bound."""
+    return _priced(family(name, int(m), int(n), int(seed)))
+
+
+def pure_structured(name: str, n: str) -> dict[str, float]:
+    """The same for ranges or prefixes."""
+    return _priced(ln.prefixes(int(n)) if name == "prefixes" else all_ranges(int(n)))
+
+
+def _priced(W: Any) -> dict[str, float]:
+    started = perf_counter()
+    plan = ln.plan(W, epsilon=1)
+    seconds, peak = perf_counter() - started, _peak_megabytes()
+    size = plan.workload.shape[0] * plan.workload.shape[1] * 8 / 2**20
+    return {
+        "error": recompute.unit_error(plan, norm=1),
+        "bound": recompute.unit_bound(plan),
+        "seconds": seconds,
+        "peak": peak,
+        "W": size,
+    }
+
+
+def pure_own(kind: str, size: str, more: str, seed: str) -> dict[str, Any]:
+    """The automatic plan beside the best of the others."""
+    return _beside_others(_own_workload(kind, size, more, int(seed)))
+
+
+def pure_seed(name: str, m: str, n: str, seed: str) -> dict[str, Any]:
+    return _beside_others(family(name, int(m), int(n), int(seed)))
+
+
+def _beside_others(W: np.ndarray) -> dict[str, Any]:
+    got = _priced(W)
+    others = {name: _alone(W, name) for name in OTHERS}
+    best = min(others, key=lambda name: others[name])
+    return got | {"best": others[best], "best_name": best}
+
+
+def _alone(W: np.ndarray, mechanism: str) -> float:
+    return recompute.unit_error(ln.plan(W, epsilon=1, mechanism=mechanism), norm=1)
+
+
+def _own_workload(kind: str, size: str, more: str, seed: int) -> np.ndarray:
+    sizes = tuple(map(int, size.split(",")))
+    if kind == "windows":
+        return windows(sizes[0], int(more))
+    if kind == "identity_and_total":
+        return identity_and_total(sizes[0])
+    if kind == "marginals":
+        return np.vstack([marginals(sizes, int(ways)) for ways in more.split(",")])
+    ranges = family("WRange", int(more), int(np.prod(sizes)), seed)
+    return np.vstack([marginals(sizes, 2), ranges])
+
+
+def pure_reached(name: str, m: str, n: str, figure: str, seed: str) -> dict[str, float]:
+    """Seconds from the call of `plan` until a search for Laplace noise has this figure."""
+    reached: list[float] = []
+    started = perf_counter()
+
+    def hear(progress: Any) -> None:
+        if progress.mechanism == "augmented" and progress.achieved <= float(figure):
+            reached.append(perf_counter() - started)
+
+    ln.plan(family(name, int(m), int(n), int(seed)), epsilon=1, callback=hear)
+    return {"reached": reached[0] if reached else float("inf")}
+
+
+def low_rank(name: str, m: str, n: str, seed: str) -> dict[str, float]:
+    """LRM without fallback: relaxed, for the misfit at which it stopped; and closed to W = BL."""
+    W = family(name, int(m), int(n), int(seed))
+    noises = {"pure": {"epsilon": 1}, "delta": {"rho": "1/2"}}
+    own: dict[str, Any] = {"mechanism": "lrm", "fallback": False}
+    got: dict[str, float] = {}
+    for kind, promise in noises.items():
+        relaxed = ln.plan(W, relaxed=True, max_total=2**20, **own, **promise)
+        got[f"{kind}_misfit"] = recompute.misfit_norm(relaxed)
+    started = perf_counter()
+    closed = ln.plan(W, **own, **noises["pure"])
+    got["seconds"] = perf_counter() - started
+    got["pure"] = recompute.unit_error(closed, norm=1)
+    error = recompute.unit_error(ln.plan(W, **own, **noises["delta"]))
+    return got | {"delta_ratio": error / recompute.unit_bound(ln.plan(W, rho="1/2"))}
+
+
+def long_domain(mechanism: str, seed: str) -> dict[str, float]:
+    """200 sparse queries over 10⁵ cells."""
+    W = scipy.sparse.random_array((200, 10**5), density=0.02, rng=int(seed), format="csr")
+    W.data[:] = 1
+    started = perf_counter()
+    plan = ln.plan(W, epsilon=1, mechanism=mechanism)
+    return {"seconds": perf_counter() - started, "classes": plan.workload.classes}
 
 
 def worst(name: str, m: str, n: str, seed: str) -> dict[str, float]:

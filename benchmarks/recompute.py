@@ -49,6 +49,14 @@ def misfit(plan: ln.Plan) -> float:
     return float(np.abs(plan.workload.dense()[:, used] - rebuilt[:, block.cells[used]]).max())
 
 
+def misfit_norm(plan: ln.Plan) -> float:
+    """‖W − B·L‖_F over the original cells."""
+    block = plan.strategy.blocks[0]
+    rebuilt = _dense(block.B @ block.L.astype(float))
+    used = block.cells >= 0
+    return float(np.linalg.norm(plan.workload.dense()[:, used] - rebuilt[:, block.cells[used]]))
+
+
 def _probabilities(values: np.ndarray) -> np.ndarray:
     return np.clip(values, 0, None) / np.clip(values, 0, None).sum()
 

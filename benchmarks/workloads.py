@@ -5,6 +5,8 @@ from itertools import combinations, product
 
 import numpy as np
 
+import leastnoise as ln
+
 
 def discrete(m: int, n: int, rng: np.random.Generator) -> np.ndarray:
     """WDiscrete: each entry is 1 with probability 0.02, else -1."""
@@ -73,3 +75,24 @@ def tree(leaves: int) -> np.ndarray:
         rows.append(np.kron(np.eye(leaves // width), np.ones(width)))
         width //= 2
     return np.vstack(rows)
+
+
+def identity_and_total(n: int) -> np.ndarray:
+    return np.vstack([np.eye(n), np.ones(n)])
+
+
+def windows(n: int, width: int) -> np.ndarray:
+    """Sums over every run of `width` neighbouring cells."""
+    starts, cells = np.arange(n - width + 1)[:, None], np.arange(n)
+    return ((starts <= cells) & (cells < starts + width)).astype(float)
+
+
+def all_ranges(n: int) -> np.ndarray | ln.Workload:
+    """All n(n+1)/2 ranges; beyond 256 cells the n × n root of their Gram matrix, which has the
+    same errors: (WᵀW)ᵢⱼ = (min(i, j) + 1)·(n − max(i, j))."""
+    if n <= 256:
+        return ln.ranges(n, [(a, b) for a in range(n) for b in range(a, n)])
+    index = np.arange(n)
+    gram = (np.minimum.outer(index, index) + 1.0) * (n - np.maximum.outer(index, index))
+    values, vectors = np.linalg.eigh(gram)
+    return (vectors * np.sqrt(values)).T

@@ -179,8 +179,9 @@ def test_a_deadline_is_kept_and_the_best_so_far_is_a_plan(
 def test_callbacks_hear_every_step_and_may_interrupt() -> None:
     heard: list[Progress] = []
     ln.plan(ranges(12, 40), epsilon=1, callback=heard.append)
-    assert {one.mechanism for one in heard} == {"optimal", "augmented"}
-    for mechanism in ("optimal", "augmented"):
+    searches = {"optimal", "augmented", "lrm"}
+    assert {one.mechanism for one in heard} == searches
+    for mechanism in searches:
         steps = [one.step for one in heard if one.mechanism == mechanism]
         assert steps == list(range(1, len(steps) + 1))
 

@@ -5,7 +5,9 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
 from math import inf, isfinite
+from numbers import Real
 from time import monotonic
 from typing import Any
 
@@ -17,7 +19,7 @@ from leastnoise.pricing import Candidate, candidates, lower_bound, offers
 from leastnoise.rehearsal.mwem import MECHANISM as MWEM
 from leastnoise.rehearsal.mwem import rehearsal
 from leastnoise.rehearsal.simulate import rehearse
-from leastnoise.release.counts import class_counts
+from leastnoise.release.counts import checked_counts, class_counts
 from leastnoise.show.tables import comparison_table
 from leastnoise.strategy.choose import ALL, attempts
 from leastnoise.workload.matrices import dense
@@ -94,10 +96,17 @@ def compare(
     budget     seconds for each: one that is predicted to take longer is listed, and not run
     counts     public or made-up counts, on which MWEM is rehearsed; without them it is left out
     """
-    if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
+    if isinstance(budget, bool) or not isinstance(budget, Real) or not float(budget) > 0:
         raise InputError(f"budget must be a positive number of seconds, not {budget!r}")
+    for name in options:
+        if name not in signature(request).parameters:
+            raise InputError(
+                f"{name} is no argument of compare, which tries every mechanism as it is"
+            )
     asked = request(queries, **options)
-    made = attempts(ALL, asked.problem, asked.search, asked.noises, {}, budget)
+    if counts is not None:
+        counts = checked_counts(counts, asked.problem.workload.shape[1], asked.max_total)
+    made = attempts(ALL, asked.problem, asked.search, asked.noises, {}, float(budget))
     priced = offers(made, asked.problem.goal, asked.privacy)
     found = [*candidates(made, priced)]
     if counts is not None:
@@ -114,7 +123,7 @@ def _rehearsed(asked: Request, counts: Any) -> Candidate:
         return Candidate(MWEM, "", inf, 0.0, "needs epsilon")
     mwem = rehearsal(problem.workload, problem.goal, asked.privacy, asked.max_total, {})
     answers = rehearse(mwem, counts, _REHEARSALS, asked.search.seed)
-    cells = class_counts(np.asarray(counts), problem.workload.cells, problem.workload.classes)
+    cells = class_counts(counts, problem.workload.cells, problem.workload.classes)
     off = answers - dense(problem.workload.matrix) @ cells
     error = problem.goal.of(np.square(off).mean(axis=0))
     note = f"rehearsed on the counts given, {mwem.rounds} rounds; not a release"

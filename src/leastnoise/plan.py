@@ -35,7 +35,7 @@ from leastnoise.rehearsal.mwem import rehearsal
 from leastnoise.release.counts import checked_counts, class_counts
 from leastnoise.release.measure import measure
 from leastnoise.release.privacy import Privacy, promise, whole
-from leastnoise.strategy.ascent import Progress, Search
+from leastnoise.strategy.ascent import Progress, Search, checked_seed
 from leastnoise.strategy.choose import Attempt, attempts
 from leastnoise.strategy.goal import Goal, goal
 from leastnoise.strategy.problem import Problem
@@ -199,6 +199,10 @@ def plan(
         seed=seed,
     )
     if mechanism == MWEM:
+        if "laplace" not in asked.noises:
+            raise InputError(
+                "mechanism 'mwem' is for laplace noise; give epsilon, and no other noise"
+            )
         given = (asked.problem.workload, asked.problem.goal, asked.privacy, max_total)
         return cast(Plan, rehearsal(*given, settings))
     made = attempts(mechanism, asked.problem, asked.search, asked.noises, settings)
@@ -241,7 +245,7 @@ def request(
     require_countable(workload, whole(max_total, "max_total"))
     problem = Problem(workload, goal(objective, weights, len(workload)))
     search = Search(
-        stop_at=stop_at, callback=callback, place=beside(queries), seed=_checked_seed(seed)
+        stop_at=stop_at, callback=callback, place=beside(queries), seed=checked_seed(seed)
     )
     return Request(problem, privacy, kinds, search, max_total)
 
@@ -289,12 +293,6 @@ def require_countable(workload: Workload, max_total: int) -> None:
     cells = workload.shape[1]
     if cells * max_total >= 2**63:
         raise InputError(f"max_total must be below 2**63 / {cells} cells, not {max_total}")
-
-
-def _checked_seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
-    return int(seed)
 
 
 def _certificate(

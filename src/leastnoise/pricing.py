@@ -119,7 +119,8 @@ def candidates(attempts: Sequence[Attempt], priced: Sequence[Offer]) -> Iterator
     yield from (offer.price for offer in priced)
     for one in attempts:
         if one.draft is None:
-            yield Candidate(one.mechanism, "", np.inf, one.seconds, one.note)
+            noise = one.noises[0] if len(one.noises) == 1 else ""
+            yield Candidate(one.mechanism, noise, np.inf, one.seconds, one.note)
 
 
 def lower_bound(attempts: Sequence[Attempt], privacy: Privacy) -> tuple[float, Proof] | None:

@@ -16,6 +16,7 @@ confidence limit taken, and the largest scale for which it stays below ξ gives 
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ import numpy as np
 from leastnoise.errors import InputError
 from leastnoise.plan import Plan
 from leastnoise.release.calibrate import unit_sigma
-from leastnoise.release.privacy import promise
+from leastnoise.release.privacy import promise, whole
+from leastnoise.strategy.ascent import checked_seed
 from leastnoise.workload.matrices import dense
 
 NORMS = {"l1": 1, "l2": 2, "max": np.inf}
@@ -64,8 +66,11 @@ def usefulness(
     The plan's noise and δ are kept; its own ε does not matter.
     """
     _check(plan, xi, eta, norm)
+    runs = whole(runs, "runs")
     B = _at_unit_sensitivity(plan)
-    quantile = _quantile(B, plan.noise, NORMS[norm], eta, runs, np.random.default_rng(seed))
+    quantile = _quantile(
+        B, plan.noise, NORMS[norm], eta, runs, np.random.default_rng(checked_seed(seed))
+    )
     scale = xi / quantile / plan.privacy.multiplier
     tight = 1 / scale if plan.noise == "laplace" else _epsilon(scale, plan.privacy.delta)
     paper = _theorem(B, plan, NORMS[norm], xi, eta)
@@ -75,11 +80,13 @@ def usefulness(
 def _check(plan: Plan, xi: Any, eta: Any, norm: Any) -> None:
     if not isinstance(plan, Plan):
         raise InputError("usefulness takes a plan; make one with ln.plan")
-    if norm not in NORMS:
+    if plan.is_relaxed:
+        raise InputError("usefulness is for plans that answer exactly; this one is relaxed")
+    if not isinstance(norm, str) or norm not in NORMS:
         raise InputError(f"norm must be 'l1', 'l2' or 'max', not {norm!r}")
-    if isinstance(xi, bool) or not isinstance(xi, int | float) or not 0 < xi < np.inf:
+    if isinstance(xi, bool) or not isinstance(xi, Real) or not 0 < float(xi) < np.inf:
         raise InputError(f"xi must be a positive number, not {xi!r}")
-    if isinstance(eta, bool) or not isinstance(eta, int | float) or not 0 < eta < 1:
+    if isinstance(eta, bool) or not isinstance(eta, Real) or not 0 < float(eta) < 1:
         raise InputError(f"eta must lie between 0 and 1, such as 0.05, not {eta!r}")
     if plan.privacy.rho is not None:
         raise InputError("usefulness is a matter of epsilon; plan with epsilon, not rho")

@@ -1,6 +1,7 @@
 """leastnoise plan: queries and a promise in, a priced plan out."""
 
 import json
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,6 +91,8 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not (name.isidentifier() and equals):
         raise InputError(f"--set takes name=value, such as branching=4, not {text!r}")
+    if name in signature(ln.plan).parameters:
+        raise InputError(f"--set is for what a mechanism itself takes, not for {name}")
     try:
         return name, json.loads(value)
     except ValueError:

@@ -206,6 +206,8 @@ def _history(arrays: dict[str, np.ndarray]) -> History | None:
         return None
     penalties, misfits, traces, residuals = (arrays[f"history.{name}"] for name in names)
     is_fit = penalties.shape == misfits.shape == traces.shape and residuals.shape == (3,)
+    for numbers in (penalties, misfits, traces, residuals):
+        is_fit = is_fit and numbers.dtype == np.float64 and bool(np.isfinite(numbers).all())
     _require(is_fit, "history is damaged")
     first, second, third = residuals.tolist()
     return History(penalties, misfits, traces, (first, second, third))

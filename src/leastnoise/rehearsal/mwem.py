@@ -65,8 +65,6 @@ def rehearsal(
     workload: Workload, goal: Goal, privacy: Privacy, max_total: int, settings: Mapping[str, Any]
 ) -> Rehearsal:
     """MWEM for a promise of pure ε (a δ beside it is not used), in `rounds` = 10 rounds."""
-    if privacy.epsilon is None:
-        raise InputError("mechanism 'mwem' needs epsilon, not rho")
     unknown = [name for name in settings if name != "rounds"]
     if unknown:
         raise InputError(f"{unknown[0]} is no argument of plan; mechanism='mwem' takes rounds")
@@ -79,7 +77,9 @@ def multiplicative_weights(
 ) -> np.ndarray:
     """Answers of so many runs side by side, over classes: cells of one class stay alike."""
     queries, scale, sizes, table = _over_classes(plan, counts)
-    total = max(int(counts.sum()), 1)
+    total = int(counts.sum())
+    if total == 0:
+        return np.zeros((runs, len(queries)))
     epsilon = float(plan.privacy.epsilon or 0) / plan.privacy.multiplier
     truth, rows = queries @ table, np.arange(runs)
     histogram = np.tile(total * sizes / sizes.sum(), (runs, 1))

@@ -8,6 +8,7 @@ from leastnoise.errors import InputError
 from leastnoise.rehearsal.mwem import Rehearsal, multiplicative_weights
 from leastnoise.release.counts import checked_counts, class_counts
 from leastnoise.release.privacy import whole
+from leastnoise.strategy.ascent import checked_seed
 
 if TYPE_CHECKING:
     from leastnoise.plan import Plan
@@ -21,11 +22,10 @@ def rehearse(plan: "Plan | Rehearsal", counts: Any, runs: int = 100, seed: int =
     The seed decides the noise, so nothing here is private: for data about people there is
     `plan.release`.
     """
-    runs = whole(runs, "runs")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
+    if not isinstance(plan, Rehearsal) and not hasattr(plan, "measurable"):
+        raise InputError("rehearse takes a plan; make one with ln.plan")
+    runs, random = whole(runs, "runs"), np.random.default_rng(checked_seed(seed))
     checked = checked_counts(counts, plan.workload.shape[1], plan.max_total)
-    random = np.random.default_rng(seed)
     if isinstance(plan, Rehearsal):
         return multiplicative_weights(plan, checked, runs, random)
     return _linear(plan, checked, runs, random)

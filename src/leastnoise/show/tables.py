@@ -74,7 +74,8 @@ def _ratio(comparison: "Comparison", one: Candidate) -> str:
 
 
 def _release_notes(release: "Release") -> list[str]:
-    notes = [f"{promise_text(release.privacy)}; unaccounted: no ledger keeps count of it"]
+    promise = promise_text(release.privacy, release.noise.kind)
+    notes = [f"{promise}; unaccounted: no ledger keeps count of it"]
     widened = int(release.is_biased.sum())
     if widened:
         notes.append(

@@ -28,7 +28,7 @@ def plan_facts(plan: "Plan") -> list[tuple[str, str]]:
             "plan",
             f"{queries:,} queries over {cells:,} cells ({plan.workload.classes:,} told apart)",
         ),
-        ("promise", promise_text(plan.privacy)),
+        ("promise", promise_text(plan.privacy, plan.noise)),
         ("strategy", f"{plan.mechanism}: {measured:,} numbers measured with {plan.noise} noise"),
         *((("note", plan.note),) if plan.note else ()),
         ("accuracy", _accuracy(plan.std)),
@@ -40,7 +40,7 @@ def plan_facts(plan: "Plan") -> list[tuple[str, str]]:
     return facts
 
 
-def promise_text(privacy: Privacy) -> str:
+def promise_text(privacy: Privacy, noise: str) -> str:
     """The promise and whom it protects: ε = 1, δ = 1e-06 for one record added or removed."""
     if privacy.rho is not None:
         budget = f"ρ = {number(privacy.rho)} (zCDP)"
@@ -50,8 +50,8 @@ def promise_text(privacy: Privacy) -> str:
             budget += f", δ = {number(privacy.delta)}"
     records = "one record" if privacy.max_rows == 1 else f"{privacy.max_rows} records of one person"
     how = "added or removed" if privacy.neighbors == "add_remove" else "changed"
-    noise = ", with the paper's Gaussian noise" if privacy.calibration == "paper" else ""
-    return f"{budget} for {records} {how}{noise}"
+    is_papers = privacy.calibration == "paper" and noise == "gaussian"
+    return f"{budget} for {records} {how}{', with the noise of the paper' if is_papers else ''}"
 
 
 def number(value: Fraction | None) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from leastnoise.errors import InputError
+
 _MEMORY = 10  # remembered steps; 20 is no faster, 5 costs a third more steps
 _LARGEST_MOVE = 3.0  # of one logarithm in one accelerated step
 _SMALLEST = -60.0  # logarithm, relative to the largest
@@ -79,6 +81,13 @@ class Summit:
     highest: Point
     lowest: Point
     steps: int
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed for random starts, or one sentence of refusal."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
+    return int(seed)
 
 
 def ascend(

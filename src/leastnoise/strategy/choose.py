@@ -25,7 +25,7 @@ from leastnoise.strategy.low_rank import low_rank, low_rank_work
 from leastnoise.strategy.marginals import marginals
 from leastnoise.strategy.optimal import optimal
 from leastnoise.strategy.problem import Problem
-from leastnoise.strategy.semidefinite import matrix_mechanism
+from leastnoise.strategy.semidefinite import matrix_mechanism, program_work
 from leastnoise.strategy.smoothing import exponential_smoothing, smoothing_work
 from leastnoise.strategy.strategy import Draft
 from leastnoise.strategy.tree import hierarchical
@@ -78,7 +78,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "lrm": Mechanism(low_rank, auto=_LAPLACE, work=low_rank_work),
     "augmented": Mechanism(augmented, noises=_LAPLACE),
     "esm": Mechanism(exponential_smoothing, auto=_NONE, work=smoothing_work),
-    "matrix": Mechanism(matrix_mechanism, noises=_GAUSSIAN, auto=_NONE),
+    "matrix": Mechanism(matrix_mechanism, noises=_GAUSSIAN, auto=_NONE, work=program_work),
 }
 """In the order in which they are tried; one that takes drafts is given those before it."""
 
@@ -133,7 +133,7 @@ def _attempt(
     if budget < inf:
         predicted = mechanism.work(problem) / speed()
         if predicted > budget:
-            return Attempt(name, noises, None, 0.0, f"not run, predicted {predicted:,.0f} s")
+            return Attempt(name, noises, None, 0.0, f"not run, predicted {_rounded(predicted)} s")
     given = dict(settings)
     if mechanism.takes("noise"):
         given["noise"] = noises[0]
@@ -144,6 +144,10 @@ def _attempt(
     except (TooLargeError, PlanError) as error:
         return Attempt(name, noises, None, monotonic() - started, str(error), error)
     return Attempt(name, noises, draft, monotonic() - started, draft.note)
+
+
+def _rounded(seconds: float) -> str:
+    return f"{seconds:,.0f}" if seconds >= 10 else f"{seconds:.2g}"
 
 
 @cache

@@ -17,8 +17,7 @@ docs/paper.md tells what was needed:
 """
 
 from dataclasses import dataclass
-from math import ceil, isfinite
-from numbers import Real
+from math import ceil
 from time import monotonic
 from typing import Any
 
@@ -32,13 +31,16 @@ from leastnoise.strategy.ascent import Progress, Search
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.spanning import closed, spanning
 from leastnoise.strategy.strategy import Draft, History, Part, measured_by_class
+from leastnoise.workload.matrices import dense
 
 _RANKS = {"laplace": 1.2, "gaussian": 1.0}  # rows of L, as a multiple of the rank
 _FIRST = 0.03  # β in units of the inverse eigenvalues of LLᵀ
 _GROWTH, _EVERY = 1.5, 5  # of β, and how many outer steps apart
 _LARGEST = 1e9  # β in the same units, at which a γ counts as out of reach
 _TURNS, _STEPS = 5, 5  # alternations in an outer step, gradient steps for L in each
+_LARGEST_GAMMA = 1e300
 _SMALLEST = 1e-10  # singular values, of the largest
+_SPANNED = 1e-8  # of a row of M: what may be left of it
 _ROUNDING = 1e-9  # of the largest singular value: what γ = 0 means
 _NEAR = 1.01  # times the least misfit of any r rows, where that is above γ
 _STIR = 1e-5  # what replaces a zero of L, and less of it
@@ -62,11 +64,12 @@ def low_rank(
     below that of the queries, for which no exact decomposition exists.
     """
     matrix = problem.reduced.matrix
-    settings = _settings(matrix, noise, gamma, rank, relaxed)
+    settings = _settings(matrix, noise, gamma, rank, relaxed, fallback)
     rows, classes = settings.rows, matrix.shape[1]
     require(8 * 8 * rows * classes, f"{rows} x {classes} low-rank strategies", "give a lower rank")
-    found = _Multipliers(matrix, settings, search).found()
-    draft = _relaxed(problem, found) if settings.is_relaxed else _exact(problem, found)
+    copies = np.bincount(problem.workload.cells[problem.workload.cells >= 0])
+    found = _Multipliers(matrix, settings, search, np.sqrt(copies)).found()
+    draft = _relaxed(problem, found) if settings.is_relaxed else _exact(problem, found, noise)
     return _better(problem, draft, noise) if fallback else draft
 
 
@@ -86,11 +89,14 @@ class _Settings:
     is_relaxed: bool
 
 
-def _settings(matrix: np.ndarray, noise: str, gamma: Any, rank: Any, relaxed: Any) -> _Settings:
-    if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0 <= float(gamma):
-        raise InputError(f"gamma must be a number of at least 0, not {gamma!r}")
-    if not isfinite(gamma):
-        raise InputError("gamma must be finite")
+def _settings(
+    matrix: np.ndarray, noise: str, gamma: Any, rank: Any, relaxed: Any, fallback: Any
+) -> _Settings:
+    is_number = isinstance(gamma, int | float | np.number) and not isinstance(gamma, bool)
+    if not (is_number and 0 <= gamma < _LARGEST_GAMMA):
+        raise InputError(f"gamma must be a number of at least 0 and finite, not {gamma!r}")
+    if not isinstance(fallback, bool):
+        raise InputError(f"fallback must be True or False, not {fallback!r}")
     if not isinstance(relaxed, bool):
         raise InputError(f"relaxed must be True or False, not {relaxed!r}")
     least = len(matrix)
@@ -109,19 +115,32 @@ def _settings(matrix: np.ndarray, noise: str, gamma: Any, rank: Any, relaxed: An
 
 @dataclass(frozen=True)
 class _Found:
-    """Where the iteration ended."""
+    """Where the iteration started and ended."""
 
     matrix: np.ndarray
+    copies: np.ndarray
+    start: np.ndarray
     B: np.ndarray
     L: np.ndarray
-    misfit: float
     history: History
 
 
-def _exact(problem: Problem, found: _Found) -> Draft:
-    """L closed to M = B·L; B is then the best for it."""
-    part = spanning(problem, closed(found.matrix, found.B, found.L))
-    return Draft("lrm", (part,), steps=len(found.history.misfits), history=found.history)
+def _exact(problem: Problem, found: _Found, noise: str) -> Draft:
+    """L closed to M = B·L; or the start, where time was up before the end was worth more."""
+    ends = (closed(found.matrix, found.B, found.L), found.start)
+    best = min(ends, key=lambda L: _error(found.matrix, L, noise))
+    steps = len(found.history.misfits)
+    return Draft("lrm", (spanning(problem, best),), steps=steps, history=found.history)
+
+
+def _error(matrix: np.ndarray, L: np.ndarray, noise: str) -> float:
+    """‖M·L⁺‖²_F·Δ²; infinite where L does not span the rows of M."""
+    B = linalg.lstsq(L.T, matrix.T, check_finite=False)[0].T
+    off = np.linalg.norm(matrix - B @ L, axis=1)
+    if not (off <= _SPANNED * np.linalg.norm(matrix, axis=1)).all():
+        return float("inf")
+    largest = np.linalg.norm(L, ord=1 if noise == "laplace" else 2, axis=0).max()
+    return float(np.square(B).sum() * largest**2)
 
 
 def _relaxed(problem: Problem, found: _Found) -> Draft:
@@ -129,7 +148,9 @@ def _relaxed(problem: Problem, found: _Found) -> Draft:
     one = sparse.csr_array(sparse.eye_array(len(found.L)))
     rebuilt = problem.reduced.unrotated(found.B)
     part = Part(problem.workload.cells, one, found.L, rebuilt, is_exact=False)
-    note = f"relaxed: |W - BL| = {found.misfit:.3g}, answers are biased"
+    off = dense(problem.workload.matrix) - rebuilt @ found.L
+    misfit = float(np.linalg.norm(off * found.copies))
+    note = f"relaxed: |W - BL| = {misfit:.3g}, answers are biased"
     steps = len(found.history.misfits)
     return Draft("lrm", (part,), None, steps, note, is_relaxed=True, history=found.history)
 
@@ -149,16 +170,25 @@ def _better(problem: Problem, draft: Draft, noise: str) -> Draft:
 
 
 class _Multipliers:
-    """Algorithm 1: the augmented Lagrangian of M, its multipliers π and its penalty β."""
+    """Algorithm 1: the augmented Lagrangian, its multipliers π and its penalty β.
 
-    def __init__(self, matrix: np.ndarray, settings: _Settings, search: Search) -> None:
+    What fewer rows than the rank cannot reach is left out of M first (Eckart & Young 1936), or the
+    multipliers would grow without end.
+    """
+
+    def __init__(
+        self, matrix: np.ndarray, settings: _Settings, search: Search, copies: np.ndarray
+    ) -> None:
         self.matrix, self.settings, self.search = matrix, settings, search
+        self.copies = copies
         self.project = project_l1 if settings.noise == "laplace" else project_l2
         self.random = np.random.default_rng(search.seed)
-        _, values, right = linalg.svd(matrix, full_matrices=False, check_finite=False)
-        right = right[values > _SMALLEST * values[0]]
-        self.goal = _goal(values[: len(right)], settings)
+        self.target = matrix if settings.rows >= len(matrix) else self._nearest()
+        _, values, right = linalg.svd(self.target, full_matrices=False, check_finite=False)
+        right = right[values > _SMALLEST * values[0]][: settings.rows]
+        self.goal = self._goal(values)
         self.L, inverse = self._start(right)
+        self.start = self.L
         self.B = np.zeros((len(matrix), settings.rows))
         self.pi = np.zeros_like(matrix)
         self.unit, self.beta = inverse, _FIRST * inverse
@@ -170,24 +200,43 @@ class _Multipliers:
         while True:
             for _ in range(_TURNS):
                 self.B = self._best_B()
-                self.L = descend(self.L, self.B, self.matrix + self.pi / self.beta, self.project)
-            rest = self.matrix - self.B @ self.L
-            misfit, trace = float(np.linalg.norm(rest)), float(np.square(self.B).sum())
-            self.pi = self.pi + self.beta * rest
+                self.L = descend(self.L, self.B, self.target + self.pi / self.beta, self.project)
+            misfit, trace = self._misfit(self.B @ self.L), float(np.square(self.B).sum())
+            self.pi = self.pi + self.beta * (self.target - self.B @ self.L)
             records.append((self.beta, misfit, trace))
             step = len(records)
             self.search.report(Progress("lrm", step, trace, 0.0, monotonic() - started))
             is_out_of_reach = self.beta > _LARGEST * self.unit
             if misfit <= self.goal or is_out_of_reach or monotonic() >= self.search.stop_at:
-                return self._ended(records, misfit)
+                return self._ended(records)
             self._stir(_STIR * min(1.0, misfit / (_CALM * self.goal)))
             if step % _EVERY == 0:
                 self.beta *= _GROWTH
 
+    def _nearest(self) -> np.ndarray:
+        """The best approximation of M by so many rows, over the cells."""
+        scaled = self.matrix * self.copies
+        left, values, right = linalg.svd(scaled, full_matrices=False, check_finite=False)
+        rows = self.settings.rows
+        return np.asarray((left[:, :rows] * values[:rows]) @ right[:rows] / self.copies)
+
+    def _misfit(self, rebuilt: np.ndarray) -> float:
+        """‖M − BL‖_F over the cells: a class counts as often as it has cells."""
+        return float(np.linalg.norm((self.matrix - rebuilt) * self.copies))
+
+    def _goal(self, values: np.ndarray) -> float:
+        """The misfit at which to stop: γ, but a tenth of the least singular value where L will be
+        closed, lest a tiny query be lost until then; and never less than what rounding or so few
+        rows allow."""
+        gamma = self.settings.gamma
+        if not self.settings.is_relaxed:
+            gamma = min(gamma, float(values[-1]) / 10)
+        least = self._misfit(self.target) if self.target is not self.matrix else 0.0
+        return max(gamma, _NEAR * least, _ROUNDING * float(values[0]))
+
     def _start(self, right: np.ndarray) -> tuple[np.ndarray, float]:
         """L = V/√r or V, shorter random rows beyond the rank, and the inverse eigenvalue of LLᵀ."""
         rows, classes = self.settings.rows, self.matrix.shape[1]
-        right = right[:rows]
         more = self.random.standard_normal((rows - len(right), classes))
         more *= _PAD / np.linalg.norm(more, axis=1, keepdims=True)
         inverse = float(rows) if self.settings.noise == "laplace" else 1.0
@@ -197,7 +246,7 @@ class _Multipliers:
         """B = (βM + π)Lᵀ(βLLᵀ + I)⁻¹."""
         gram = self.beta * (self.L @ self.L.T)
         gram[np.diag_indices_from(gram)] += 1
-        right = self.L @ (self.beta * self.matrix + self.pi).T
+        right = self.L @ (self.beta * self.target + self.pi).T
         return np.asarray(linalg.solve(gram, right, assume_a="pos", check_finite=False).T)
 
     def _stir(self, size: float) -> None:
@@ -206,20 +255,11 @@ class _Multipliers:
         self.L[zero] = size * self.random.standard_normal(int(zero.sum()))
         self.L = self.project(self.L)
 
-    def _ended(self, records: list[tuple[float, float, float]], misfit: float) -> _Found:
+    def _ended(self, records: list[tuple[float, float, float]]) -> _Found:
         penalties, misfits, traces = np.array(records).T
         left = residuals(self.matrix, self.B, self.L, self.pi, self.project)
         history = History(penalties, misfits, traces, left)
-        return _Found(self.matrix, self.B, self.L, misfit, history)
-
-
-def _goal(values: np.ndarray, settings: _Settings) -> float:
-    """The misfit at which to stop: γ, but a tenth of the least singular value where L will be
-    closed, lest a tiny query be lost until then; and never less than what rounding or so few rows
-    allow (Eckart & Young 1936)."""
-    gamma = settings.gamma if settings.is_relaxed else min(settings.gamma, float(values[-1]) / 10)
-    least = float(np.linalg.norm(values[settings.rows :]))
-    return max(gamma, _NEAR * least, _ROUNDING * float(values[0]))
+        return _Found(self.matrix, self.copies, self.start, self.B, self.L, history)
 
 
 def residuals(
@@ -266,11 +306,14 @@ def project_l1(L: np.ndarray) -> np.ndarray:
     if not outside.size:
         return L
     falling = -np.sort(-np.ascontiguousarray(sizes[:, outside].T), axis=1)
+    longest = falling[:, 0].copy()
+    falling -= longest[:, None]  # so that the 1 is not lost beside a huge entry
     excess = np.cumsum(falling, axis=1) - 1
     count = (falling * np.arange(1, len(L) + 1) > excess).sum(axis=1)
     theta = excess[np.arange(len(count)), count - 1] / count
+    left = np.maximum(sizes[:, outside] - longest - theta, 0)
     projected = L.copy()
-    projected[:, outside] = np.sign(L[:, outside]) * np.maximum(sizes[:, outside] - theta, 0)
+    projected[:, outside] = np.sign(L[:, outside]) * left
     return projected
 
 

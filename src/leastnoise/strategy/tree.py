@@ -27,6 +27,7 @@ from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft, Part
 from leastnoise.workload.matrices import dense, row_squares
 
+_SMALL = range(2, 17)
 _JUDGED = 5_000_000  # entries of W by which trees are compared: two seconds for all of them
 
 
@@ -71,10 +72,13 @@ def hierarchical(
 
 
 def _trees(classes: int, branching: int | None, root: bool | None) -> Iterator[Tree]:
-    """For each depth the least branching factor that reaches it, or the one that is given."""
+    """Small branching factors, and for each depth the least that reaches it; or the one given."""
     depths = range(1, classes.bit_length() + 1)
     least = {_least_branching(classes, depth) for depth in depths}
-    for b in sorted(least) if branching is None else [branching]:
+    tried = (
+        sorted(least | {*_SMALL}) if branching is None else [min(int(branching), max(2, classes))]
+    )
+    for b in tried:
         sizes = [classes]
         while sizes[-1] > 1:
             sizes.append(-(-sizes[-1] // b))
@@ -105,7 +109,7 @@ def _check(branching: Any, root: Any) -> None:
     is_whole = isinstance(branching, int | np.integer) and not isinstance(branching, bool)
     if branching is not None and not (is_whole and branching >= 2):
         raise InputError(f"branching must be a whole number of at least 2, not {branching!r}")
-    if root not in (None, True, False):
+    if root is not None and not isinstance(root, bool):
         raise InputError(f"root must be True or False, not {root!r}")
 
 

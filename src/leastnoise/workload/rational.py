@@ -14,6 +14,7 @@ from leastnoise.workload.matrices import Matrix, entries, scale_rows
 
 _LARGEST_DENOMINATOR = 10_000
 _LARGEST_ENTRY = 2.0**31
+_LARGE_ENTRY = 2.0**10  # below it a common factor costs few bits
 _MOST_VALUES = 10_000  # a matrix with more distinct values is taken as real
 
 
@@ -24,13 +25,34 @@ def integer_rows(matrix: Matrix) -> tuple[Matrix, np.ndarray] | None:
     0.333… is 1/3, so that row·d differs from an integer row by rounding alone.
     """
     if is_integer(matrix):
-        return matrix, np.ones(matrix.shape[0])
+        return _in_lowest_terms(matrix, np.ones(matrix.shape[0]))
     multipliers = _multipliers(matrix)
     if multipliers is None:
         return None
     whole = scale_rows(multipliers, matrix)
     np.rint(entries(whole), out=entries(whole))
-    return (whole, multipliers) if _fits(entries(whole)) else None
+    return _in_lowest_terms(whole, multipliers) if _fits(entries(whole)) else None
+
+
+def _in_lowest_terms(whole: Matrix, multipliers: np.ndarray) -> tuple[Matrix, np.ndarray]:
+    """Rows of large entries without their common factor, which would eat the bits of T."""
+    if entries(whole).size == 0 or np.abs(entries(whole)).max() < _LARGE_ENTRY:
+        return whole, multipliers
+    factors = np.array([_common_factor(row) for row in _rows(whole)])
+    lowest = scale_rows(1 / factors, whole)
+    np.rint(entries(lowest), out=entries(lowest))
+    return lowest, multipliers / factors
+
+
+def _rows(matrix: Matrix) -> list[np.ndarray]:
+    return np.split(matrix.data, matrix.indptr[1:-1]) if sparse.issparse(matrix) else list(matrix)
+
+
+def _common_factor(row: np.ndarray) -> float:
+    """The greatest common divisor of whole numbers; 1 for a row of zeros, or of huge ones."""
+    if row.size == 0 or not row.any() or np.abs(row).max() >= 2.0**53:
+        return 1.0
+    return float(np.gcd.reduce(row.astype(np.int64)))
 
 
 def _multipliers(matrix: Matrix) -> np.ndarray | None:
