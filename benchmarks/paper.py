@@ -89,13 +89,13 @@ def approached(seed: int) -> Iterator[Row]:
 
 
 def sparse_histogram(seed: int) -> Iterator[Row]:
-    """MWEM against noise on data: 1,000 people in 8 of 512 cells, ε = 0.1."""
+    """MWEM against noise on data: 1,000 people in 8 of 512 cells, ε = 0.02."""
     random = np.random.default_rng(seed)
     counts = np.zeros(512, dtype=int)
     counts[random.choice(512, 8, replace=False)] = 125
     W = family("WRange", 64, 512, seed)
-    mwem = ln.plan(W, epsilon="0.1", mechanism="mwem")
-    data = ln.plan(W, epsilon="0.1", mechanism="nod").expected_error
+    mwem = ln.plan(W, epsilon="0.02", mechanism="mwem")
+    data = ln.plan(W, epsilon="0.02", mechanism="nod").expected_error
     ratio = _error(mwem, W, counts, seed) / data
     yield at_most("sparse histogram, mwem: error / noise on data", 1, ratio)
 

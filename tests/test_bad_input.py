@@ -131,7 +131,7 @@ def test_bad_deltas(delta: object) -> None:
         ({"epsilon": 1, "mechanism": "augmented", "noise": "gaussian", "delta": 1e-6}, "laplace"),
         ({"rho": 1, "mechanism": "augmented"}, "'augmented' is for laplace noise"),
         ({"epsilon": 1, "mechanism": "matrix"}, "'matrix' is for gaussian noise"),
-        ({"rho": 1, "mechanism": "mwem"}, "'mwem' needs epsilon, not rho"),
+        ({"rho": 1, "mechanism": "mwem"}, "'mwem' is for laplace noise; give epsilon"),
         ({"epsilon": 1, "mechanism": "mwem", "rank": 2}, "rank is no argument of plan; mechanism="),
         (
             {"epsilon": 1, "mechanism": "lrm", "branching": 2},

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -151,3 +152,45 @@ def test_noise_narrows_what_is_compared() -> None:
     assert {one.noise for one in result} == {"gaussian"}
     suitable = {name for name, one in MECHANISMS.items() if "gaussian" in one.noises}
     assert {one.mechanism for one in result} == suitable
+
+
+@pytest.mark.parametrize("deadline", [1e-9, 0.02, 0.1])
+def test_no_strategy_that_does_not_answer_is_priced(deadline: float) -> None:
+    """However little time there is, lrm is not below what it converges to, 56."""
+    result = ln.compare(ranges(8, 24), epsilon=1, deadline=deadline)
+    (lrm,) = (one for one in result if one.mechanism == "lrm")
+    assert lrm.expected_error > 55
+
+
+@pytest.mark.parametrize("options", [{"mechanism": "nod"}, {"branching": 3}])
+def test_what_it_does_not_take_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(options))} is no argument of compare"):
+        ln.compare(STATES, epsilon=1, **options)
+
+
+@pytest.mark.parametrize("budget", [np.int64(3), np.float32(3)])
+def test_numbers_of_any_type_are_budgets(budget: object) -> None:
+    assert ln.compare(STATES, epsilon=1, budget=budget).candidates
+
+
+def test_each_line_of_what_is_not_run_says_how_long_and_for_which_noise(
+    hurried: ln.Comparison,
+) -> None:
+    rows = [(one.mechanism, one.noise, one.note) for one in hurried]
+    assert len(set(rows)) == len(rows)
+    assert not any(note.endswith("predicted 0 s") for _, _, note in rows)
+
+
+def test_the_budget_holds_for_the_matrix_mechanism_too() -> None:
+    result = ln.compare(np.tri(36), rho=1, budget=0.05)
+    (matrix,) = (one for one in result if one.mechanism == "matrix")
+    assert matrix.seconds < 1 or matrix.note.startswith("not run")
+
+
+def test_counts_are_checked_before_anything_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(*_: object, **__: object) -> None:
+        raise AssertionError("searched first")
+
+    monkeypatch.setattr(sys.modules["leastnoise.compare"], "attempts", searched)
+    with pytest.raises(InputError, match="counts"):
+        ln.compare(STATES, epsilon=1, counts=[1, 2])

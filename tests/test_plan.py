@@ -131,9 +131,15 @@ def test_the_bound_is_that_of_the_least_noise_whatever_is_used() -> None:
 
 def test_the_larger_noise_of_the_paper_is_told() -> None:
     options = {"epsilon": 1, "delta": 1e-4, "noise": "gaussian"}
-    told = ", with the paper's Gaussian noise\n"
+    told = ", with the noise of the paper\n"
     assert told in ln.plan(STATES, calibration="paper", **options).summary()
     assert told not in ln.plan(STATES, **options).summary()
+
+
+def test_laplace_noise_is_not_said_to_be_the_paper_s() -> None:
+    plan = ln.plan(STATES, epsilon=1, delta=1e-4, calibration="paper")
+    assert plan.noise == "laplace"
+    assert "of the paper" not in plan.summary()
 
 
 def test_a_fixed_mechanism_has_no_certificate() -> None:

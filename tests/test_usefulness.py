@@ -9,7 +9,7 @@ import pytest
 from workloads import STATES, WEIGHTED_STATES, ranges
 
 import leastnoise as ln
-from leastnoise.errors import InputError
+from leastnoise.errors import InputError, LeastnoiseError
 from leastnoise.release.calibrate import unit_sigma
 from leastnoise.release.privacy import promise
 
@@ -176,6 +176,12 @@ def test_in_words() -> None:
         ({"norm": "l3"}, "norm must be 'l1', 'l2' or 'max', not 'l3'"),
         ({"norm": 2}, "norm must be 'l1', 'l2' or 'max', not 2"),
         ({"eta": 1e-6}, "20000 runs are too few for eta = 1e-06; give more with runs="),
+        ({"norm": ["l1"]}, "norm must be 'l1', 'l2' or 'max', not "),
+        ({"runs": 0}, "runs"),
+        ({"runs": "x"}, "runs"),
+        ({"runs": 1.5}, "runs"),
+        ({"seed": -1}, "seed"),
+        ({"seed": "x"}, "seed"),
         ({"runs": 10}, "10 runs are too few for eta = 0.05; give more with runs="),
     ],
 )
@@ -191,3 +197,16 @@ def test_what_has_no_epsilon_is_refused() -> None:
         ln.usefulness(ln.plan(STATES, epsilon=1, mechanism="mwem"), 10)
     with pytest.raises(InputError, match=r"no epsilon up to 1,000 .* ask for a larger xi"):
         ln.usefulness(cells(3, "gaussian"), 1e-3)
+
+
+@pytest.mark.parametrize("xi", [np.int64(3), np.float32(3)])
+def test_numbers_of_any_type_are_accuracies(xi: object) -> None:
+    assert ln.usefulness(cells(3), xi).tight == ln.usefulness(cells(3), 3).tight
+
+
+def test_a_biased_plan_is_refused() -> None:
+    """Its bias, up to 2**32, is no noise: errors of ξ or more would come oftener than η."""
+    plan = ln.plan(STATES, epsilon=1, mechanism="lrm", rank=1, fallback=False)
+    assert plan.is_relaxed
+    with pytest.raises(LeastnoiseError):
+        ln.usefulness(plan, 10)

@@ -349,3 +349,13 @@ def test_a_matrix_beyond_the_memory(refusal: Run, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("leastnoise.plan", too_much)
     assert "memory ran out" in refusal("plan", "W.csv", *PROMISE)
+
+
+@pytest.mark.parametrize("given", ["epsilon=2", "mechanism=nod", "queries=1", "callback=1"])
+def test_an_argument_of_plan_is_no_setting(refusal: Run, given: str) -> None:
+    assert given.split("=")[0] in refusal("plan", "W.csv", *PROMISE, "--set", given)
+
+
+@pytest.mark.parametrize("more", [["--out", "p"], ["--verbose"]])
+def test_mwem_makes_no_plan(refusal: Run, more: list[str]) -> None:
+    assert "mwem" in refusal("plan", "W.csv", *PROMISE, "--mechanism", "mwem", *more)

@@ -259,6 +259,14 @@ def test_a_damaged_history_is_refused(arrays: dict[str, Any], tmp_path: Path) ->
     assert "damaged" in refusal(folder)
 
 
+@pytest.mark.parametrize("value", ["x", np.nan, 1j])
+def test_a_history_of_no_numbers_is_refused(value: object, tmp_path: Path) -> None:
+    plan = PLANS["history"]()
+    folder = saved(plan, tmp_path)
+    change_arrays(folder, **{"history.misfits": np.full(len(plan.history.misfits), value)})
+    refusal(folder)
+
+
 def test_a_strategy_far_from_the_queries_is_refused_unless_it_is_relaxed(tmp_path: Path) -> None:
     folder = saved(PLANS["fewer rows than the rank"](), tmp_path)
     assert ln.load(folder).is_relaxed

@@ -129,6 +129,15 @@ def test_settings_that_make_no_sense_are_refused(arguments: dict[str, object], s
         mwem(STATES, **arguments)
 
 
-def test_rho_is_refused() -> None:
-    with pytest.raises(InputError, match="mechanism 'mwem' needs epsilon, not rho"):
-        ln.plan(STATES, rho=1, mechanism="mwem")
+@pytest.mark.parametrize(
+    "promise", [{"rho": 1}, {"epsilon": 1, "delta": 1e-4, "noise": "gaussian"}]
+)
+def test_other_noise_is_refused(promise: dict[str, object]) -> None:
+    with pytest.raises(
+        InputError, match="mechanism 'mwem' is for laplace noise; give epsilon, and no other noise"
+    ):
+        ln.plan(STATES, mechanism="mwem", **promise)
+
+
+def test_an_empty_table_is_empty() -> None:
+    assert ln.rehearse(mwem([[1, 1]]), [0, 0], runs=1)[0, 0] == 0

@@ -97,3 +97,8 @@ def test_a_seed_repeats_a_rehearsal_and_another_seed_does_not(mechanism: str) ->
 def test_bad_arguments_are_refused(mechanism: str, arguments: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match=says):
         ln.rehearse(plan(mechanism), **{"counts": COUNTS, **arguments})
+
+
+def test_what_is_no_plan_is_refused() -> None:
+    with pytest.raises(InputError, match="plan"):
+        ln.rehearse("plan", COUNTS)

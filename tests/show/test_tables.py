@@ -78,6 +78,6 @@ def test_what_was_not_tried_is_listed_with_its_reason(monkeypatch: pytest.Monkey
     monkeypatch.setattr("leastnoise.memory.free_bytes", lambda: 0)
     comparison = ln.compare(QUERIES, epsilon=1)
     last = str(comparison).splitlines()[-2]
-    assert last.split()[1:3] == ["-", "-"]
+    assert last.split()[1:3] == ["laplace", "-"]
     assert "GiB" in last
     assert "GiB" in comparison._repr_html_()

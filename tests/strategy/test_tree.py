@@ -117,6 +117,22 @@ def test_the_default_is_the_best_of_the_trees_of_each_depth(
     assert chosen <= best * (1 + 1e-9)
 
 
+def test_the_default_is_the_best_of_all_branchings() -> None:
+    """Of two halves of four cells: 4 at a depth that 3 reaches too, and 12.8 against 16."""
+    W = np.vstack([np.kron(np.eye(2), np.ones(4)), 1e-3 * np.eye(8)])
+    default, other = (
+        ln.plan(W, epsilon=1, mechanism="hierarchical", **options).expected_error
+        for options in ({}, {"branching": 4})
+    )
+    assert default <= other * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("branching", [10**30, 2**63, np.int8(16)])
+def test_any_whole_number_is_a_branching(branching: object) -> None:
+    plan = ln.plan(np.tri(400), epsilon=1, mechanism="hierarchical", branching=branching)
+    assert plan.note.startswith(f"branching {min(branching, 400)}, ")
+
+
 @each_noise
 def test_a_tree_is_chosen_for_the_noise_it_is_measured_with(noise: str) -> None:
     """Many levels cost Laplace noise their number squared, Gaussian noise their number."""
@@ -145,6 +161,8 @@ def test_a_root_is_measured_or_not_as_is_wished(branching: int | None) -> None:
         ({"branching": "4"}, "branching must be a whole number of at least 2, not '4'"),
         ({"root": "yes"}, "root must be True or False, not 'yes'"),
         ({"root": 2}, "root must be True or False, not 2"),
+        ({"root": 0}, "root must be True or False, not 0"),
+        ({"root": 1}, "root must be True or False, not 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(options: dict[str, object], says: str) -> None:

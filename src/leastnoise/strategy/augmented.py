@@ -40,6 +40,7 @@ _SPEED = 2e10  # operations a second; effort is counted in them, so that a seed 
 _STEPS = 30  # for each start
 _STAGES = ((12, 100), (5, 200), (3, 300), (2, 400))  # how many go on, and for how many steps
 _SHARE = 0.3  # of the effort that is left, for each stage
+_LARGE = 2**17  # variables of a start beyond which its curvature is not kept while others run
 _ALIKE = 1e-3  # relative difference of figures at which two runners count as one
 _STRETCH = 10  # of a Θ that wants to grow: 38.04 becomes 38.001 on the paper's second example
 _WORTH_DOUBLING = 0.002  # the gain of the last doubling of p that makes another worth its time
@@ -182,6 +183,8 @@ class _Search:
         try:
             runner.descent.run(tolerance, steps)
         finally:
+            if runner.descent.x.size > _LARGE:
+                runner.descent.forget()
             if not self.exponents:
                 self._note(runner.label, runner.descent.value, monotonic() - began)
 

@@ -21,6 +21,7 @@ from leastnoise.strategy.adaptive import adaptive
 from leastnoise.strategy.ascent import Search
 from leastnoise.strategy.augmented import augmented
 from leastnoise.strategy.fixed import noise_on_data, noise_on_results
+from leastnoise.strategy.kronecker import kronecker
 from leastnoise.strategy.low_rank import low_rank, low_rank_work
 from leastnoise.strategy.marginals import marginals
 from leastnoise.strategy.optimal import optimal
@@ -74,6 +75,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "wavelet": Mechanism(wavelet, auto=_LAPLACE),
     "hierarchical": Mechanism(hierarchical, auto=_LAPLACE),
     "marginals": Mechanism(marginals, noises=_LAPLACE),
+    "kronecker": Mechanism(kronecker, noises=_LAPLACE),
     "am": Mechanism(adaptive, auto=_NONE),
     "lrm": Mechanism(low_rank, auto=_LAPLACE, work=low_rank_work),
     "augmented": Mechanism(augmented, noises=_LAPLACE),

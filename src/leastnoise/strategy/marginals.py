@@ -13,56 +13,29 @@ kept. (Eigenspaces: McKenna, Miklau, Hay & Machanavajjhala, PVLDB 2018, section 
 
 from collections.abc import Iterator
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 
-from leastnoise.memory import require
 from leastnoise.strategy.ascent import Search
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft, Part
-from leastnoise.workload.domain import attribute_sizes
-from leastnoise.workload.matrices import dense
+from leastnoise.workload.domain import Table, table_of
 from leastnoise.workload.workload import Workload
 
-_MOST_ATTRIBUTES = 10
 _WORK = 2_000_000  # of starts × weights²
 _FEWEST_STARTS, _MOST_STARTS = 10, 500
-_MOST_TO_ONE = 4  # cells a class; with more, other starts over the few classes do better
 _GRAIN = 4096  # weights are whole multiples of the sum of weights over this
 _NOTHING = 1e-12  # of the energy of all queries
 
 
 def marginals(problem: Problem, search: Search) -> Draft:
     """The best weights found; where the cells form no table, those of every class and of all."""
-    table = _table(problem.workload)
+    table = table_of(problem.workload)
     weighted = problem.goal.row_factors[:, None] * table.rows
     weights = whole(Weights(table.sizes, energies(weighted, table.sizes)).best(search))
     part = _part(problem.workload, table, weights)
     return Draft("marginals", (part,), note=_note(table.sizes, weights))
-
-
-class _Table(NamedTuple):
-    """Queries over the cells of a table, its attributes, and one of its cells for each class."""
-
-    rows: np.ndarray
-    sizes: tuple[int, ...]
-    example: np.ndarray
-
-
-def _table(workload: Workload) -> _Table:
-    queries, cells = workload.shape
-    needed = 8 * 6 * queries * min(cells, _MOST_TO_ONE * workload.classes)
-    require(needed, f"marginals of {cells} cells for {queries} queries", "ask fewer queries")
-    if cells <= _MOST_TO_ONE * workload.classes:
-        rows = workload.dense()
-        sizes = attribute_sizes(rows)
-        if len(sizes) <= _MOST_ATTRIBUTES:
-            _, example = np.unique(workload.cells, return_index=True)
-            return _Table(rows, sizes, example[-workload.classes :])
-    classes = workload.classes
-    return _Table(dense(workload.matrix), (classes,), np.arange(classes))
 
 
 class Weights:
@@ -129,7 +102,7 @@ def whole(weights: np.ndarray) -> np.ndarray:
     return np.rint(_GRAIN * weights / weights.sum())
 
 
-def _part(workload: Workload, table: _Table, weights: np.ndarray) -> Part:
+def _part(workload: Workload, table: Table, weights: np.ndarray) -> Part:
     """L over the classes, each measured as its first cell would be, and B by the eigenspaces.
 
     Where B·L = W for all cells it holds for some; a row that sees none of them is not measured.

@@ -41,6 +41,10 @@ class Descent:
             if self.has_settled:
                 return
 
+    def forget(self) -> None:
+        """How it bends: sixteen vectors less to hold, a few steps more to learn it again."""
+        self.memory = _Memory()
+
     def _step(self) -> bool:
         """One step down; False where there is none."""
         free = (self.x > 0) | (self.gradient < 0)

@@ -14,7 +14,7 @@ import numpy as np
 from leastnoise.strategy.objective import Objective
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft
-from leastnoise.strategy.tree import node_sums, trees
+from leastnoise.strategy.tree import node_sums, tree_of_depth
 from leastnoise.workload.matrices import dense
 
 LARGEST = 1e5  # of Θ: beyond it I + ΘΘᵀ loses its identity to rounding
@@ -70,8 +70,8 @@ def _random_starts(objective: Objective, random: np.random.Generator) -> Iterato
 def _proposals(problem: Problem, drafts: Sequence[Draft]) -> Iterator[tuple[str, np.ndarray]]:
     classes = problem.workload.classes
     for depth in _DEPTHS:
-        for tree in trees(classes, depth):
-            yield f"a tree of depth {depth}", dense(node_sums(tree, classes))
+        tree = tree_of_depth(classes, depth)
+        yield f"a tree of depth {depth}", dense(node_sums(tree, classes))
     matrix = dense(problem.workload.matrix)
     if len(matrix) <= 2 * classes:
         yield "the queries", np.unique(matrix, axis=0)

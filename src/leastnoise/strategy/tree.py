@@ -28,6 +28,7 @@ from leastnoise.strategy.strategy import Draft, Part
 from leastnoise.workload.matrices import dense, row_squares
 
 _SMALL = range(2, 17)
+_LARGEST = 2**31  # beyond it nodes could not be numbered; every tree is flat long before
 _JUDGED = 5_000_000  # entries of W by which trees are compared: two seconds for all of them
 
 
@@ -75,26 +76,27 @@ def _trees(classes: int, branching: int | None, root: bool | None) -> Iterator[T
     """Small branching factors, and for each depth the least that reaches it; or the one given."""
     depths = range(1, classes.bit_length() + 1)
     least = {_least_branching(classes, depth) for depth in depths}
-    tried = (
-        sorted(least | {*_SMALL}) if branching is None else [min(int(branching), max(2, classes))]
-    )
-    for b in tried:
-        sizes = [classes]
-        while sizes[-1] > 1:
-            sizes.append(-(-sizes[-1] // b))
+    small = {min(b, max(2, classes)) for b in _SMALL}
+    for b in sorted(least | small) if branching is None else [min(int(branching), _LARGEST)]:
+        sizes = _levels(classes, b)
         if root is not False or len(sizes) == 1:
-            yield Tree(tuple(sizes), b)
+            yield Tree(sizes, b)
         if not root and len(sizes) > 1:
-            yield Tree(tuple(sizes[:-1]), b)
+            yield Tree(sizes[:-1], b)
 
 
-def trees(classes: int, depth: int) -> Iterator[Tree]:
-    """The tree of so many levels above the leaves, its root among them."""
+def tree_of_depth(classes: int, depth: int) -> Tree:
+    """The tree with so many levels above the leaves, its root among them, of least branching."""
     b = _least_branching(classes, depth)
+    return Tree(_levels(classes, b), b)
+
+
+def _levels(classes: int, branching: int) -> tuple[int, ...]:
+    """How many nodes each level has, leaves first, root last."""
     sizes = [classes]
     while sizes[-1] > 1:
-        sizes.append(-(-sizes[-1] // b))
-    yield Tree(tuple(sizes), b)
+        sizes.append(-(-sizes[-1] // branching))
+    return tuple(sizes)
 
 
 def _least_branching(classes: int, depth: int) -> int:
@@ -170,4 +172,4 @@ def reconstruction(tree: Tree, queries: np.ndarray) -> np.ndarray:
 
 def _to_children(values: np.ndarray, branching: int, count: int) -> np.ndarray:
     """Each node's value, repeated for its children."""
-    return np.repeat(values, branching, axis=1)[:, :count]
+    return np.repeat(values, min(branching, count), axis=1)[:, :count]

@@ -7,10 +7,41 @@ tells apart, because each row varies along both or along neither, are one attrib
 
 from itertools import pairwise
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
+from leastnoise.memory import require
+from leastnoise.workload.matrices import dense
+from leastnoise.workload.workload import Workload
+
+_MOST_ATTRIBUTES = 10
+_MOST_TO_ONE = 4  # cells a class; with more, other starts over the few classes do better
 _SAME = 1e-12  # of the largest entry of a row
+
+
+class Table(NamedTuple):
+    """Queries over the cells of a table, its attributes, and one of its cells for each class."""
+
+    rows: np.ndarray
+    sizes: tuple[int, ...]
+    example: np.ndarray
+
+
+def table_of(workload: Workload) -> Table:
+    """The table of a workload's cells; of its classes, as one attribute, where the cells form none
+    worth having: too many attributes, or many more cells than the queries tell apart."""
+    queries, cells = workload.shape
+    needed = 8 * 6 * queries * min(cells, _MOST_TO_ONE * workload.classes)
+    require(needed, f"a table of {cells} cells for {queries} queries", "ask fewer queries")
+    if cells <= _MOST_TO_ONE * workload.classes:
+        rows = workload.dense()
+        sizes = attribute_sizes(rows)
+        if len(sizes) <= _MOST_ATTRIBUTES:
+            _, example = np.unique(workload.cells, return_index=True)
+            return Table(rows, sizes, example[-workload.classes :])
+    classes = workload.classes
+    return Table(dense(workload.matrix), (classes,), np.arange(classes))
 
 
 def attribute_sizes(rows: np.ndarray) -> tuple[int, ...]:
