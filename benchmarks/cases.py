@@ -62,11 +62,11 @@ def _bare_seconds(plan: ln.Plan, steps: int) -> float:
     return perf_counter() - started
 
 
-def laplace(name: str, m: str, n: str, seed: str) -> dict[str, float]:
-    """Plan one family for pure ε."""
+def laplace(name: str, m: str, n: str, seed: str, deadline: str = "60") -> dict[str, float]:
+    """Plan one family for pure ε, in so many seconds of search."""
     W = family(name, int(m), int(n), int(seed))
     started = perf_counter()
-    plan = ln.plan(W, epsilon=1)
+    plan = ln.plan(W, epsilon=1, deadline=float(deadline))
     seconds = perf_counter() - started
     return {"error": recompute.unit_error(plan, norm=1), "seconds": seconds}
 

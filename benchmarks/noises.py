@@ -21,11 +21,11 @@ CONFIDENCES = (0.9, 0.95, 0.99)
 def laplace(seed: int) -> Iterator[Row]:
     """Pure ε: ‖B‖²_F at Δ₁ = 1, on one thread."""
     for name, limit in LAPLACE.items():
-        got = in_process("laplace", name, 256, 1024, seed)
+        got = in_process("laplace", name, 256, 1024, seed, 10)
         yield at_most(f"{name} 256 x 1024: Laplace |B|^2 at Delta_1 = 1", limit, got["error"])
-    got = in_process("laplace", "WRange", 256, 8192, seed)
+    got = in_process("laplace", "WRange", 256, 8192, seed, 2)
     yield at_most("WRange 256 x 8192: Laplace |B|^2 at Delta_1 = 1", 11_700, got["error"])
-    yield at_most("WRange 256 x 8192: one thread", 3, got["seconds"], " s")
+    yield at_most("WRange 256 x 8192, deadline=2: one thread", 3, got["seconds"], " s")
     best = ln.plan(EXAMPLE_2, epsilon=1)
     error = 2 * recompute.unit_error(best, norm=1)
     yield at_most("example 2: Laplace error at epsilon = 1", 38.01, error)

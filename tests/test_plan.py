@@ -6,7 +6,15 @@ from time import monotonic
 import array_api_strict
 import numpy as np
 import pytest
-from workloads import FAMILIES, STATES, WEIGHTED_STATES, nuclear, range_ends, ranges
+from workloads import (
+    FAMILIES,
+    STATES,
+    WEIGHTED_STATES,
+    all_marginals,
+    nuclear,
+    range_ends,
+    ranges,
+)
 
 import leastnoise as ln
 from leastnoise.errors import InputError, PrivacyError
@@ -70,6 +78,36 @@ def test_auto_is_never_worse_than_any_mechanism(family: str, arguments: dict[str
     for mechanism in {one.mechanism for one in chosen.candidates}:
         alone = ln.plan(W, mechanism=mechanism, **arguments)
         assert chosen.expected_error <= alone.expected_error * (1 + 1e-6)
+
+
+SMALL = {
+    "marginals": all_marginals((4, 4, 4)),
+    "prefixes": np.tri(32),
+    "discrete": FAMILIES["discrete"](6, 20, 1),
+    "ranges": FAMILIES["ranges"](12, 40, 1),
+    "related": FAMILIES["related"](8, 20, 1),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_auto_is_never_worse_than_any_mechanism_by_name(name: str) -> None:
+    """Also those that it does not try, and that searches start from."""
+    chosen = ln.plan(SMALL[name], epsilon=1)
+    for mechanism, one in MECHANISMS.items():
+        if "laplace" in one.noises and mechanism not in ("augmented", "esm"):
+            alone = ln.plan(SMALL[name], epsilon=1, mechanism=mechanism)
+            assert chosen.expected_error <= alone.expected_error * (1 + 1e-6), mechanism
+
+
+def test_candidates_tell_where_the_search_started() -> None:
+    """The chosen plan stands first, and its start is in its note alone."""
+    plan = ln.plan(np.tri(16), epsilon=1)
+    assert plan.mechanism == "augmented"
+    best, *others = plan.candidates
+    notes = [one.note for one in others if one.mechanism == "augmented"]
+    assert best.note.startswith("from ")
+    assert len(notes) > 8
+    assert all(note.startswith("from ") and note != best.note for note in notes)
 
 
 @pytest.mark.parametrize("arguments", [{"epsilon": 1}, {"rho": 0.5}, APPROXIMATE])

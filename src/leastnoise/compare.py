@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from leastnoise.errors import InputError
-from leastnoise.plan import Request, request
 from leastnoise.pricing import Candidate, candidates, lower_bound, offers
 from leastnoise.rehearsal.mwem import MECHANISM as MWEM
 from leastnoise.rehearsal.mwem import rehearsal
 from leastnoise.rehearsal.simulate import rehearse
 from leastnoise.release.counts import checked_counts, class_counts
+from leastnoise.request import Request, request
 from leastnoise.show.tables import comparison_table
 from leastnoise.strategy.choose import ALL, attempts
 from leastnoise.workload.matrices import dense

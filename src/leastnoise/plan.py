@@ -8,9 +8,7 @@ No counts are needed for any of it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
-from time import monotonic
 from typing import Any, cast
 
 import numpy as np
@@ -26,7 +24,6 @@ from leastnoise.pricing import (
     candidates,
     lower_bound,
     make_measurable,
-    noises,
     offers,
     trials,
 )
@@ -34,14 +31,13 @@ from leastnoise.rehearsal.mwem import MECHANISM as MWEM
 from leastnoise.rehearsal.mwem import rehearsal
 from leastnoise.release.counts import checked_counts, class_counts
 from leastnoise.release.measure import measure
-from leastnoise.release.privacy import Privacy, promise, whole
-from leastnoise.strategy.ascent import Progress, Search, checked_seed
+from leastnoise.release.privacy import Privacy
+from leastnoise.request import Request, request
+from leastnoise.strategy.ascent import Progress
 from leastnoise.strategy.choose import Attempt, attempts
-from leastnoise.strategy.goal import Goal, goal
-from leastnoise.strategy.problem import Problem
+from leastnoise.strategy.goal import Goal
 from leastnoise.strategy.strategy import History, Strategy
-from leastnoise.workload.arrays import beside
-from leastnoise.workload.workload import Workload, as_workload
+from leastnoise.workload.workload import Workload
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,47 +205,6 @@ def plan(
     return _planned(asked, made)
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is asked, checked: the problem, the promise, and how to search."""
-
-    problem: Problem
-    privacy: Privacy
-    noises: tuple[str, ...]
-    search: Search
-    max_total: int
-
-
-def request(
-    queries: Any,
-    *,
-    epsilon: Any = None,
-    delta: Any = 0,
-    rho: Any = None,
-    noise: str = "auto",
-    objective: str = "total",
-    weights: Any = None,
-    max_rows: int = 1,
-    neighbors: str = "add_remove",
-    calibration: str = "analytic",
-    max_total: int = 2**32,
-    deadline: float | None = None,
-    callback: Callable[[Progress], object] | None = None,
-    seed: int = 0,
-) -> Request:
-    """The arguments of `plan`, each checked, before anything is computed."""
-    stop_at = np.inf if deadline is None else monotonic() + _seconds(deadline)
-    privacy = promise(epsilon, delta, rho, max_rows, neighbors, calibration)
-    kinds = noises(privacy, noise)
-    workload = as_workload(queries)
-    require_countable(workload, whole(max_total, "max_total"))
-    problem = Problem(workload, goal(objective, weights, len(workload)))
-    search = Search(
-        stop_at=stop_at, callback=callback, place=beside(queries), seed=checked_seed(seed)
-    )
-    return Request(problem, privacy, kinds, search, max_total)
-
-
 def _planned(asked: Request, made: Sequence[Attempt]) -> Plan:
     """The best draft, made measurable, beside the bound and everything that was tried."""
     problem, privacy = asked.problem, asked.privacy
@@ -280,19 +235,6 @@ def _no_targets(epsilon: Any, rho: Any) -> InputError:
     if epsilon is not None or rho is not None:
         return InputError("give either a privacy budget (epsilon or rho) or max_std, not both")
     return InputError("planning from max_std is not there yet; give epsilon or rho")
-
-
-def _seconds(deadline: Any) -> float:
-    if isinstance(deadline, bool) or not isinstance(deadline, Real) or not float(deadline) > 0:
-        raise InputError(f"deadline must be a positive number of seconds, not {deadline!r}")
-    return float(deadline)
-
-
-def require_countable(workload: Workload, max_total: int) -> None:
-    """Counts of n cells, each clipped to max_total, must add up without wrapping around."""
-    cells = workload.shape[1]
-    if cells * max_total >= 2**63:
-        raise InputError(f"max_total must be below 2**63 / {cells} cells, not {max_total}")
 
 
 def _certificate(

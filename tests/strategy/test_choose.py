@@ -1,6 +1,6 @@
 """The table of mechanisms: what a row is given, and what is made of its refusals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 
 import numpy as np
@@ -119,3 +119,64 @@ def test_the_reduction_is_worked_out_once_for_all_mechanisms() -> None:
     rows = np.array([1, 2, 3])[:, None] * STATES
     lengths = np.linalg.norm(problem.reduced.matrix, axis=0)
     assert lengths == pytest.approx(np.linalg.norm(rows[:, [0, 2]], axis=0))
+
+
+def starter(seen: list[list[str]]) -> Callable[..., Draft]:
+    """A mechanism that starts from drafts and writes down whose."""
+
+    def draft(problem: Problem, search: Search, *, drafts: Sequence[Draft] = ()) -> Draft:
+        seen.append([one.mechanism for one in drafts])
+        return noise_on_data(problem, search)
+
+    return draft
+
+
+def test_a_mechanism_is_given_the_drafts_of_those_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not of those after it, nor of those that made none; alone it has none."""
+    seen: list[list[str]] = []
+    table(
+        monkeypatch,
+        a=Mechanism(noise_on_data),
+        b=Mechanism(huge),
+        c=Mechanism(tuned),
+        d=Mechanism(starter(seen)),
+        e=Mechanism(noise_on_data),
+    )
+    attempts("auto", PROBLEM, Search(), BOTH, {})
+    attempts("d", PROBLEM, Search(), BOTH, {})
+    assert seen == [["nod", "tuned for laplace", "tuned for gaussian"], []]
+    with pytest.raises(InputError, match="drafts is no argument of plan"):
+        attempts("d", PROBLEM, Search(), BOTH, {"drafts": []})
+
+
+def test_auto_leaves_out_what_would_take_long_but_a_name_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    most = choose._MOST_WORK
+    table(
+        monkeypatch,
+        a=Mechanism(noise_on_data, work=lambda problem: most),
+        b=Mechanism(noise_on_data, work=lambda problem: 1.01 * most),
+    )
+    assert names(attempts("auto", PROBLEM, Search(), BOTH, {})) == [("a", BOTH)]
+    (alone,) = attempts("b", PROBLEM, Search(), BOTH, {})
+    assert alone.draft is not None
+
+
+@pytest.mark.parametrize(("budget", "is_run"), [(1.9, False), (2.1, True), (np.inf, True)])
+def test_what_is_predicted_to_exceed_the_budget_is_not_begun(
+    budget: float, is_run: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two hundred operations at a hundred a second."""
+    monkeypatch.setattr(choose, "speed", lambda: 100.0)
+    table(
+        monkeypatch,
+        a=Mechanism(noise_on_data),
+        b=Mechanism(noise_on_data, work=lambda problem: 200.0),
+    )
+    quick, slow = attempts("all", PROBLEM, Search(), BOTH, {}, budget)
+    assert quick.draft is not None
+    assert (slow.draft is not None) == is_run
+    assert slow.note == ("" if is_run else "not run, predicted 2 s")

@@ -14,7 +14,8 @@ from leastnoise.errors import InputError, TooLargeError
 from leastnoise.strategy.ascent import Progress, Search
 from leastnoise.strategy.fixed import noise_on_data
 from leastnoise.strategy.goal import goal
-from leastnoise.strategy.low_rank import descend, low_rank, project_l1, project_l2, residuals
+from leastnoise.strategy.low_rank import low_rank
+from leastnoise.strategy.multipliers import descend, project_l1, project_l2, residuals
 from leastnoise.strategy.optimal import optimal
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft

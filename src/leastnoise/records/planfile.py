@@ -13,13 +13,14 @@ import numpy as np
 import scipy.sparse as sparse
 
 from leastnoise.errors import FileError
-from leastnoise.plan import Plan, require_countable
+from leastnoise.plan import Plan
 from leastnoise.pricing import Candidate, Certificate, Measurable, Proof, require_rebuilt
 from leastnoise.records.folder import whole_folder
 from leastnoise.release.calibrate import Noise, calibrate
 from leastnoise.release.integers import integer_strategy
 from leastnoise.release.measure import check_headroom
 from leastnoise.release.privacy import Privacy, promise
+from leastnoise.request import require_countable
 from leastnoise.strategy.goal import goal
 from leastnoise.strategy.strategy import Block, History, Strategy
 from leastnoise.workload.fit import RECOGNISABLE, misfit

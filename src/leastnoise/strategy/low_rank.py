@@ -1,24 +1,12 @@
-"""The low-rank mechanism: W = B·L with r rows, by the paper's Algorithms 1 to 3.
+"""The low-rank mechanism: W = B·L with r rows, by the paper's Algorithms 1 to 3 (`multipliers`).
 
-    min ½·tr BᵀB   s.t.  ‖W − BL‖_F ≤ γ,  every column of L in the unit ball (ℓ1 for ε, ℓ2 for ε, δ)
-
-The augmented Lagrangian ½·tr BᵀB + ⟨π, W − BL⟩ + (β/2)‖W − BL‖²_F is minimised by turns: B in
-closed form, each column of L by projected gradient steps with momentum; π and β then grow until
-the misfit is at most γ (Yuan, Zhang, Winslett, Xiao, Yang & Hao, *Optimizing batch linear queries
-under exact and approximate differential privacy*, TODS 2015). A plain reading stalls;
-docs/paper.md tells what was needed:
-
-* all of it in the rotated M (s × c) of the queries, which changes no norm;
-* β starts at 0.03 of the inverse eigenvalues of LLᵀ, where B = (βM + π)Lᵀ(βLLᵀ + I)⁻¹ neither
-  collapses nor freezes: 0.03·r for L = V/√r, 0.03 for L = V; then it grows slowly;
-* momentum restarts when it points uphill; the step is the exact one, 1/‖BᵀB‖₂;
-* zeros of L are stirred, by 1e-5 and less near the goal, so that a row that vanished can return;
-* at the end L is closed to M = B·L exactly, and the best B for it is refitted.
+The iteration ends with ‖W − BL‖_F ≤ γ. L is then closed to W = B·L exactly and the best B for it
+refitted, so that answers are unbiased; a relaxed decomposition is measured as it was left
+(Yuan, Zhang, Winslett, Xiao, Yang & Hao, *Optimizing batch linear queries under exact and
+approximate differential privacy*, TODS 2015; docs/paper.md).
 """
 
-from dataclasses import dataclass
 from math import ceil
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -27,25 +15,16 @@ import scipy.sparse as sparse
 
 from leastnoise.errors import InputError
 from leastnoise.memory import require
-from leastnoise.strategy.ascent import Progress, Search
+from leastnoise.strategy.ascent import Search
+from leastnoise.strategy.multipliers import STEPS, TURNS, Found, Multipliers, Settings
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.spanning import closed, spanning
-from leastnoise.strategy.strategy import Draft, History, Part, measured_by_class
+from leastnoise.strategy.strategy import Draft, Part, measured_by_class
 from leastnoise.workload.matrices import dense
 
 _RANKS = {"laplace": 1.2, "gaussian": 1.0}  # rows of L, as a multiple of the rank
-_FIRST = 0.03  # β in units of the inverse eigenvalues of LLᵀ
-_GROWTH, _EVERY = 1.5, 5  # of β, and how many outer steps apart
-_LARGEST = 1e9  # β in the same units, at which a γ counts as out of reach
-_TURNS, _STEPS = 5, 5  # alternations in an outer step, gradient steps for L in each
 _LARGEST_GAMMA = 1e300
-_SMALLEST = 1e-10  # singular values, of the largest
 _SPANNED = 1e-8  # of a row of M: what may be left of it
-_ROUNDING = 1e-9  # of the largest singular value: what γ = 0 means
-_NEAR = 1.01  # times the least misfit of any r rows, where that is above γ
-_STIR = 1e-5  # what replaces a zero of L, and less of it
-_CALM = 30.0  # where the misfit is within so many times its goal
-_PAD = 0.1  # length of a row beyond the rank at the start, of that of the others
 
 
 def low_rank(
@@ -68,7 +47,7 @@ def low_rank(
     rows, classes = settings.rows, matrix.shape[1]
     require(8 * 8 * rows * classes, f"{rows} x {classes} low-rank strategies", "give a lower rank")
     copies = np.bincount(problem.workload.cells[problem.workload.cells >= 0])
-    found = _Multipliers(matrix, settings, search, np.sqrt(copies)).found()
+    found = Multipliers(matrix, settings, search, np.sqrt(copies)).found()
     draft = _relaxed(problem, found) if settings.is_relaxed else _exact(problem, found, noise)
     return _better(problem, draft, noise) if fallback else draft
 
@@ -77,21 +56,13 @@ def low_rank_work(problem: Problem, rank: int | None = None) -> float:
     """Operations: some hundred outer steps, each of a few products with L and two with M."""
     size, classes = problem.workload.matrix.shape
     rows = rank or _RANKS["laplace"] * min(size, classes)
-    gradients = 100 * _TURNS * _STEPS
+    gradients = 100 * TURNS * STEPS
     return gradients * (2 * rows**2 * classes + 30 * rows * classes)
-
-
-@dataclass(frozen=True)
-class _Settings:
-    noise: str
-    gamma: float
-    rows: int
-    is_relaxed: bool
 
 
 def _settings(
     matrix: np.ndarray, noise: str, gamma: Any, rank: Any, relaxed: Any, fallback: Any
-) -> _Settings:
+) -> Settings:
     is_number = isinstance(gamma, int | float | np.number) and not isinstance(gamma, bool)
     if not (is_number and 0 <= gamma < _LARGEST_GAMMA):
         raise InputError(f"gamma must be a number of at least 0 and finite, not {gamma!r}")
@@ -110,22 +81,10 @@ def _settings(
             f"rank {rank} is below {least}, the rank of the queries, so W = BL is out of reach; "
             f"give a rank of at least {least}, or a gamma above 0"
         )
-    return _Settings(noise, float(gamma), int(rank), relaxed or rank < least)
+    return Settings(noise, float(gamma), int(rank), relaxed or rank < least)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """Where the iteration started and ended."""
-
-    matrix: np.ndarray
-    copies: np.ndarray
-    start: np.ndarray
-    B: np.ndarray
-    L: np.ndarray
-    history: History
-
-
-def _exact(problem: Problem, found: _Found, noise: str) -> Draft:
+def _exact(problem: Problem, found: Found, noise: str) -> Draft:
     """L closed to M = B·L; or the start, where time was up before the end was worth more."""
     ends = (closed(found.matrix, found.B, found.L), found.start)
     best = min(ends, key=lambda L: _error(found.matrix, L, noise))
@@ -143,7 +102,7 @@ def _error(matrix: np.ndarray, L: np.ndarray, noise: str) -> float:
     return float(np.square(B).sum() * largest**2)
 
 
-def _relaxed(problem: Problem, found: _Found) -> Draft:
+def _relaxed(problem: Problem, found: Found) -> Draft:
     """B and L as they are: M ≈ B·L answers U·M = W only nearly."""
     one = sparse.csr_array(sparse.eye_array(len(found.L)))
     rebuilt = problem.reduced.unrotated(found.B)
@@ -167,156 +126,3 @@ def _better(problem: Problem, draft: Draft, noise: str) -> Draft:
         l1, l2 = one.sensitivities
         errors.append(problem.goal.of(one.row_squares) * (l1 if noise == "laplace" else l2) ** 2)
     return draft if errors[0] <= errors[1] else fallen
-
-
-class _Multipliers:
-    """Algorithm 1: the augmented Lagrangian, its multipliers π and its penalty β.
-
-    What fewer rows than the rank cannot reach is left out of M first (Eckart & Young 1936), or the
-    multipliers would grow without end.
-    """
-
-    def __init__(
-        self, matrix: np.ndarray, settings: _Settings, search: Search, copies: np.ndarray
-    ) -> None:
-        self.matrix, self.settings, self.search = matrix, settings, search
-        self.copies = copies
-        self.project = project_l1 if settings.noise == "laplace" else project_l2
-        self.random = np.random.default_rng(search.seed)
-        self.target = matrix if settings.rows >= len(matrix) else self._nearest()
-        _, values, right = linalg.svd(self.target, full_matrices=False, check_finite=False)
-        right = right[values > _SMALLEST * values[0]][: settings.rows]
-        self.goal = self._goal(values)
-        self.L, inverse = self._start(right)
-        self.start = self.L
-        self.B = np.zeros((len(matrix), settings.rows))
-        self.pi = np.zeros_like(matrix)
-        self.unit, self.beta = inverse, _FIRST * inverse
-
-    def found(self) -> _Found:
-        """Outer steps until the misfit is at most γ, or γ is out of reach, or time is up."""
-        records: list[tuple[float, float, float]] = []
-        started = monotonic()
-        while True:
-            for _ in range(_TURNS):
-                self.B = self._best_B()
-                self.L = descend(self.L, self.B, self.target + self.pi / self.beta, self.project)
-            misfit, trace = self._misfit(self.B @ self.L), float(np.square(self.B).sum())
-            self.pi = self.pi + self.beta * (self.target - self.B @ self.L)
-            records.append((self.beta, misfit, trace))
-            step = len(records)
-            self.search.report(Progress("lrm", step, trace, 0.0, monotonic() - started))
-            is_out_of_reach = self.beta > _LARGEST * self.unit
-            if misfit <= self.goal or is_out_of_reach or monotonic() >= self.search.stop_at:
-                return self._ended(records)
-            self._stir(_STIR * min(1.0, misfit / (_CALM * self.goal)))
-            if step % _EVERY == 0:
-                self.beta *= _GROWTH
-
-    def _nearest(self) -> np.ndarray:
-        """The best approximation of M by so many rows, over the cells."""
-        scaled = self.matrix * self.copies
-        left, values, right = linalg.svd(scaled, full_matrices=False, check_finite=False)
-        rows = self.settings.rows
-        return np.asarray((left[:, :rows] * values[:rows]) @ right[:rows] / self.copies)
-
-    def _misfit(self, rebuilt: np.ndarray) -> float:
-        """‖M − BL‖_F over the cells: a class counts as often as it has cells."""
-        return float(np.linalg.norm((self.matrix - rebuilt) * self.copies))
-
-    def _goal(self, values: np.ndarray) -> float:
-        """The misfit at which to stop: γ, but a tenth of the least singular value where L will be
-        closed, lest a tiny query be lost until then; and never less than what rounding or so few
-        rows allow."""
-        gamma = self.settings.gamma
-        if not self.settings.is_relaxed:
-            gamma = min(gamma, float(values[-1]) / 10)
-        least = self._misfit(self.target) if self.target is not self.matrix else 0.0
-        return max(gamma, _NEAR * least, _ROUNDING * float(values[0]))
-
-    def _start(self, right: np.ndarray) -> tuple[np.ndarray, float]:
-        """L = V/√r or V, shorter random rows beyond the rank, and the inverse eigenvalue of LLᵀ."""
-        rows, classes = self.settings.rows, self.matrix.shape[1]
-        more = self.random.standard_normal((rows - len(right), classes))
-        more *= _PAD / np.linalg.norm(more, axis=1, keepdims=True)
-        inverse = float(rows) if self.settings.noise == "laplace" else 1.0
-        return self.project(np.vstack([right, more]) / np.sqrt(inverse)), inverse
-
-    def _best_B(self) -> np.ndarray:
-        """B = (βM + π)Lᵀ(βLLᵀ + I)⁻¹."""
-        gram = self.beta * (self.L @ self.L.T)
-        gram[np.diag_indices_from(gram)] += 1
-        right = self.L @ (self.beta * self.target + self.pi).T
-        return np.asarray(linalg.solve(gram, right, assume_a="pos", check_finite=False).T)
-
-    def _stir(self, size: float) -> None:
-        """A zero of L at a zero of B moves nowhere by itself."""
-        zero = self.L == 0
-        self.L[zero] = size * self.random.standard_normal(int(zero.sum()))
-        self.L = self.project(self.L)
-
-    def _ended(self, records: list[tuple[float, float, float]]) -> _Found:
-        penalties, misfits, traces = np.array(records).T
-        left = residuals(self.matrix, self.B, self.L, self.pi, self.project)
-        history = History(penalties, misfits, traces, left)
-        return _Found(self.matrix, self.copies, self.start, self.B, self.L, history)
-
-
-def residuals(
-    matrix: np.ndarray, B: np.ndarray, L: np.ndarray, pi: np.ndarray, project: Any
-) -> tuple[float, float, float]:
-    """‖M − BL‖_F, ‖B − πLᵀ‖_F and ‖L − P(L + Bᵀπ)‖_F: all 0 at a point that satisfies the
-    optimality conditions (Karush, Kuhn, Tucker)."""
-    return (
-        float(np.linalg.norm(matrix - B @ L)),
-        float(np.linalg.norm(B - pi @ L.T)),
-        float(np.linalg.norm(L - project(L + B.T @ pi))),
-    )
-
-
-def descend(L: np.ndarray, B: np.ndarray, target: np.ndarray, project: Any) -> np.ndarray:
-    """Algorithm 3: ½‖target − B·L‖² over columns in the ball, by accelerated projected gradient
-    steps (Beck & Teboulle 2009), momentum restarted where it points uphill (O'Donoghue & Candès
-    2015). The step is 1/‖BᵀB‖₂, for which the paper's backtracking would search.
-    """
-    gram, right = B.T @ B, B.T @ target
-    longest = float(linalg.eigvalsh(gram, subset_by_index=[len(gram) - 1] * 2)[0])
-    if longest == 0:
-        return L
-    ahead, momentum = L, 1.0
-    for _ in range(_STEPS):
-        there = project(ahead - (gram @ ahead - right) / longest)
-        if np.vdot(ahead - there, there - L) > 0:
-            momentum = 1.0
-            there = project(L - (gram @ L - right) / longest)
-        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = there + ((momentum - 1) / following) * (there - L)
-        L, momentum = there, following
-    return L
-
-
-def project_l1(L: np.ndarray) -> np.ndarray:
-    """Algorithm 2: each column to the nearest point of the unit ℓ1 ball, sign(l)·max(|l| − θ, 0).
-
-    With v = |l| sorted down, θ = (Σ_{k≤ρ} vₖ − 1)/ρ for the largest ρ with v_ρ > θ (Duchi,
-    Shalev-Shwartz, Singer & Chandra, ICML 2008).
-    """
-    sizes = np.abs(L)
-    outside = np.flatnonzero(sizes.sum(axis=0) > 1)
-    if not outside.size:
-        return L
-    falling = -np.sort(-np.ascontiguousarray(sizes[:, outside].T), axis=1)
-    longest = falling[:, 0].copy()
-    falling -= longest[:, None]  # so that the 1 is not lost beside a huge entry
-    excess = np.cumsum(falling, axis=1) - 1
-    count = (falling * np.arange(1, len(L) + 1) > excess).sum(axis=1)
-    theta = excess[np.arange(len(count)), count - 1] / count
-    left = np.maximum(sizes[:, outside] - longest - theta, 0)
-    projected = L.copy()
-    projected[:, outside] = np.sign(L[:, outside]) * left
-    return projected
-
-
-def project_l2(L: np.ndarray) -> np.ndarray:
-    """Each column to the nearest point of the unit Euclidean ball."""
-    return L / np.maximum(1, np.linalg.norm(L, axis=0))

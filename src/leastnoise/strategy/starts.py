@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sparse
 
 from leastnoise.strategy.objective import Objective
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft
 from leastnoise.strategy.tree import node_sums, tree_of_depth
-from leastnoise.workload.matrices import dense
+from leastnoise.workload.matrices import Matrix, dense
 
 LARGEST = 1e5  # of Θ: beyond it I + ΘΘᵀ loses its identity to rounding
 
@@ -42,10 +43,9 @@ def starts(
     """All of them, cheap ones first."""
     yield from _random_starts(objective, random)
     for label, rows in _proposals(problem, drafts):
-        shared = rows[np.count_nonzero(rows, axis=1) > 1]
-        is_worth_it = objective.operations(len(shared)) <= _MOST_OPERATIONS
-        if len(shared) and is_worth_it:
-            yield from _scaled(objective, label, shared)
+        shared = np.flatnonzero(_sizes(rows) > 1)
+        if shared.size and objective.operations(shared.size) <= _MOST_OPERATIONS:
+            yield from _scaled(objective, label, dense(rows[shared]))
 
 
 def random_start(p: int, columns: int, is_signed: bool, random: np.random.Generator) -> Start:
@@ -67,11 +67,11 @@ def _random_starts(objective: Objective, random: np.random.Generator) -> Iterato
             yield random_start(p, columns, False, random)
 
 
-def _proposals(problem: Problem, drafts: Sequence[Draft]) -> Iterator[tuple[str, np.ndarray]]:
+def _proposals(problem: Problem, drafts: Sequence[Draft]) -> Iterator[tuple[str, Matrix]]:
     classes = problem.workload.classes
     for depth in _DEPTHS:
         tree = tree_of_depth(classes, depth)
-        yield f"a tree of depth {depth}", dense(node_sums(tree, classes))
+        yield f"a tree of depth {depth}", node_sums(tree, classes)
     matrix = dense(problem.workload.matrix)
     if len(matrix) <= 2 * classes:
         yield "the queries", np.unique(matrix, axis=0)
@@ -79,6 +79,13 @@ def _proposals(problem: Problem, drafts: Sequence[Draft]) -> Iterator[tuple[str,
     for draft in drafts:
         if len(draft.parts) == 1:
             yield draft.mechanism, draft.parts[0].measured
+
+
+def _sizes(rows: Matrix) -> np.ndarray:
+    """How many classes each row sees; a square matrix of them is never made dense."""
+    if sparse.issparse(rows):
+        return np.diff(rows.indptr)
+    return np.count_nonzero(rows, axis=1)
 
 
 def complements(matrix: np.ndarray) -> np.ndarray:

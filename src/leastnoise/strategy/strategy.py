@@ -47,10 +47,9 @@ class Part:
         return rebuild(self.combine, self.coefficients) if self.known is None else self.known
 
     @property
-    def measured(self) -> np.ndarray:
-        """L, dense."""
-        rows = self.coefficients if self.basis is None else self.coefficients @ self.basis
-        return dense(rows)
+    def measured(self) -> Matrix:
+        """L = T·Z."""
+        return self.coefficients if self.basis is None else self.coefficients @ self.basis
 
     @cached_property
     def sensitivities(self) -> tuple[float, float]:
