@@ -29,7 +29,7 @@ def price(asked: Problem, draft: Draft) -> float:
 
 def factors(draft: Draft) -> tuple[np.ndarray, np.ndarray]:
     (part,) = draft.parts
-    return dense(part.rebuild), part.measured
+    return dense(part.rebuild), dense(part.measured)
 
 
 def queries(sizes: tuple[int, ...]) -> np.ndarray:

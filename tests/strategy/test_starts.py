@@ -83,7 +83,7 @@ def test_rows_of_one_class_are_left_out() -> None:
     assert np.array_equal(found != 0, np.tri(6)[2:] != 0)
 
 
-def test_hopeless_starts_are_not_followed() -> None:
+def test_no_start_is_far_above_noise_on_data_and_cells_alone_are_none() -> None:
     """Cells one by one: whatever else is measured costs more than it gives."""
     asked = problem(np.eye(40))
     draft = Draft(

@@ -29,6 +29,7 @@ from leastnoise.workload.domain import Table, table_of
 _ROUNDS = 3
 _STEPS, _TOLERANCE = 300, 1e-6  # of a descent for one attribute
 _ROWS = (2, 8, 16)  # of the random starts
+_MOST_INVERTED = 1_000  # merged classes for which the best B is found by QR
 _BITS = 24  # for all attributes together
 
 
@@ -46,9 +47,10 @@ def kronecker(problem: Problem, search: Search) -> Draft:
     B = [one @ linalg.pinv(L) for one, L in zip(factors, chosen, strict=True)]
     measured = _columns(reduce(_products, chosen), table.example)
     seen = np.flatnonzero(np.diff(measured.indptr))
-    known = reduce(_row_products, B)[:, seen]
-    cells, matrix = problem.workload.cells, problem.workload.matrix
-    part = Part(cells, measured[seen], None, matrix, is_exact=True, known=known)
+    workload, known = problem.workload, None
+    if workload.classes == table.rows.shape[1] or workload.classes > _MOST_INVERTED:
+        known = reduce(_row_products, B)[:, seen]
+    part = Part(workload.cells, measured[seen], None, workload.matrix, is_exact=True, known=known)
     shape = " x ".join(f"{len(L)} for {L.shape[1]}" for L in chosen)
     return Draft("kronecker", (part,), note=f"sums by attribute: {shape}")
 

@@ -25,7 +25,6 @@ _WORK_FOR_RANDOM = 5e6  # entries of p × s × n, summed over the random starts
 _FEWEST_RANDOM, _MOST_RANDOM = 4, 16
 _DEPTHS = (2, 3, 4)  # of trees
 _SCALES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e4)
-_HOPELESS = 1.5  # times noise on data: whoever starts above that is not followed
 _MOST_OPERATIONS = 1.5e9  # of one evaluation that is worth beginning
 
 
@@ -110,8 +109,6 @@ def _scaled(objective: Objective, label: str, rows: np.ndarray) -> Iterator[Star
     kinds = {label: signs[: 1 + bool(signs[1].any())]}
     if (slack > 1e-6).any():
         kinds[f"{label}, columns kept"] = signs + slack / (2 * len(L))
-    on_data = objective.total(np.zeros((2, 1, L.shape[1])))[0]
     for name, one in kinds.items():
         values = [objective.total(t * one)[0] for t in _SCALES]
-        if min(values) < _HOPELESS * on_data:
-            yield Start(name, _SCALES[int(np.argmin(values))] * one)
+        yield Start(name, _SCALES[int(np.argmin(values))] * one)

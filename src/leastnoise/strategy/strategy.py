@@ -76,8 +76,9 @@ class Trial:
 
 @dataclass(frozen=True)
 class History:
-    """How the low-rank mechanism got there: penalty β, ‖W − BL‖_F and tr BᵀB after each outer step,
-    and how far the last one is from optimality (`low_rank.residuals`)."""
+    """How the low-rank mechanism got there: penalty β, ‖W − BL‖_F over the cells and tr BᵀB after
+    each outer step, and how far the last one is from optimality over the classes
+    (`multipliers.residuals`)."""
 
     penalties: np.ndarray
     misfits: np.ndarray
