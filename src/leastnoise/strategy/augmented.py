@@ -40,6 +40,8 @@ _SPEED = 2e10  # operations a second; effort is counted in them, so that a seed 
 _STEPS = 30  # for each start
 _STAGES = ((12, 100), (5, 200), (3, 300), (2, 400))  # how many go on, and for how many steps
 _SHARE = 0.3  # of the effort that is left, for each stage
+_FOR_TOTAL = 0.5  # of effort and time, where the worst query is what counts in the end
+_COST_OF_NORMS = 3.0  # of the total: each query's variance for itself
 _LARGE = 2**17  # variables of a start beyond which its curvature is not kept while others run
 _ALIKE = 1e-3  # relative difference of figures at which two runners count as one
 _STRETCH = 10  # of a Θ that wants to grow: 38.04 becomes 38.001 on the paper's second example
@@ -102,21 +104,52 @@ class _Search:
         self.columns = matrix.shape[1]
         self.random = np.random.default_rng(search.seed)
         self.started, self.steps = monotonic(), 0
-        self.effort = np.inf if search.has_deadline else _PATIENCE * _SPEED
+        self.patience = np.inf if search.has_deadline else _PATIENCE * _SPEED
+        self.spent = self.allowed = 0.0
+        self.stop_at = search.stop_at
         self.figure, self.found = np.inf, np.zeros((2, 1, self.columns))
         self.label = self.followed = "noise on data"
         self.tried: dict[str, Trial] = {}
+        self.counts_worst = False
+        self._allow(1)
         with suppress(_Late):
             self._loss(self.found, 1)
 
     def best(self, problem: Problem, drafts: Sequence[Draft]) -> np.ndarray:
         """(P, N) of the least figure found; never worse than Θ = 0."""
+        self._allow(_FOR_TOTAL if self.exponents else 1)
+        chosen: list[_Runner] = []
         with suppress(_Late):
-            for one in self._chosen(problem, drafts):
+            chosen = self._chosen(problem, drafts)
+            for one in chosen:
                 self._finish(one)
-            for exponent in self.exponents:
-                self._polish(exponent)
+        if self.exponents:
+            self._allow(1)
+            self._turn_to_the_worst()
+            with suppress(_Late):
+                for signs in (self.found, *(one.signs for one in chosen)):
+                    self._grow_norm(signs)
         return _both(self.found)
+
+    def _grow_norm(self, signs: np.ndarray) -> None:
+        """Through ever higher norms of the variances."""
+        for exponent in self.exponents:
+            runner = self._begun(Start(self.label, signs), exponent)
+            self._run(runner, _FINE, _MOST_STEPS)
+            signs = runner.signs
+        self._polish(self.exponents[-1])
+
+    def _turn_to_the_worst(self) -> None:
+        """From here on the largest variance is what counts; of the total's best and Θ = 0."""
+        self.figure, self.counts_worst = np.inf, True
+        for signs in (_both(self.found), np.zeros((2, 1, self.columns))):
+            with suppress(_Late):
+                self._loss(signs, self.exponents[0])
+
+    def _allow(self, share: float) -> None:
+        """Effort and time up to a share of all there is."""
+        self.allowed = share * self.patience
+        self.stop_at = self.started + share * (self.search.stop_at - self.started)
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -141,7 +174,7 @@ class _Search:
             0 if one.descent.has_settled else steps * self.objective.operations(one.rows)
             for one in field
         ]
-        within = np.cumsum(costs) <= _SHARE * self.effort
+        within = np.cumsum(costs) <= _SHARE * (self.allowed - self.spent)
         return [one for one, can in zip(field, within, strict=True) if can] or list(field[:1])
 
     def _finish(self, runner: _Runner) -> None:
@@ -170,7 +203,7 @@ class _Search:
     def _begun(self, start: Start, exponent: int = 1) -> _Runner:
         """A runner at its start; for the worst query both signs are always there."""
         self.followed = start.label
-        signs = _both(start.signs) if self.exponents else start.signs
+        signs = _both(start.signs) if self.counts_worst else start.signs
 
         def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = self._loss(flat.reshape(signs.shape), exponent)
@@ -195,7 +228,7 @@ class _Search:
 
     def _loss(self, signs: np.ndarray, exponent: int) -> tuple[float, np.ndarray]:
         """Value and gradient; the best is remembered, the callback told, the clock watched."""
-        if self.exponents:
+        if self.counts_worst:
             value, gradient, figure = self.objective.loss(signs, exponent)
         else:
             value, gradient = self.objective.total(signs)
@@ -203,10 +236,11 @@ class _Search:
         if figure < self.figure:
             self.figure, self.found, self.label = figure, signs.copy(), self.followed
         self.steps += 1
-        self.effort -= self.objective.operations(signs.shape[1])
+        cost = self.objective.operations(signs.shape[1])
+        self.spent += _COST_OF_NORMS * cost if self.counts_worst else cost
         now = monotonic()
         self.search.report(Progress("augmented", self.steps, self.figure, 0.0, now - self.started))
-        if now >= self.search.stop_at or self.effort < 0:
+        if now >= self.stop_at or self.spent > self.allowed:
             raise _Late
         return value, gradient
 
