@@ -101,7 +101,7 @@ def offers(attempts: Sequence[Attempt], goal: Goal, privacy: Privacy) -> list[Of
         for one in attempts
         if one.draft is not None
         for kind in one.noises
-        for error in [_error(one.draft, goal, privacy, kind)]
+        for error in [unit_variance(privacy, kind) * one.draft.unit_error(goal, kind)]
     ]
     return sorted(priced, key=lambda offer: float(f"{offer.price.expected_error:.9g}"))
 
@@ -161,13 +161,6 @@ def make_measurable(
         bias=max_total * off,
         is_relaxed=offer.draft.is_relaxed,
     )
-
-
-def _error(draft: Draft, goal: Goal, privacy: Privacy, kind: str) -> float:
-    """The goal's figure of the variances: that of one measurement × Δ² × ‖Bᵢ‖²."""
-    l1, l2 = draft.sensitivities
-    delta = l1 if kind == "laplace" else l2
-    return unit_variance(privacy, kind) * delta**2 * goal.of(draft.row_squares)
 
 
 def _rebuilt(part: Part, k: int) -> Matrix:

@@ -11,7 +11,6 @@ section 6). Each Lₐ is rounded to whole numbers of a few bits, whose products 
 
 from functools import reduce
 from math import prod
-from typing import Any
 
 import numpy as np
 import scipy.linalg as linalg
@@ -24,7 +23,7 @@ from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.quasinewton import Descent
 from leastnoise.strategy.starts import LARGEST, random_start
 from leastnoise.strategy.strategy import Draft, Part, measured_by_class
-from leastnoise.workload.domain import Table, table_of
+from leastnoise.workload.domain import Table
 
 _ROUNDS = 3
 _STEPS, _TOLERANCE = 300, 1e-6  # of a descent for one attribute
@@ -35,7 +34,7 @@ _BITS = 24  # for all attributes together
 
 def kronecker(problem: Problem, search: Search) -> Draft:
     """The product of the attributes' strategies; noise on data where the cells form no table."""
-    table = table_of(problem.workload)
+    table = problem.table
     if len(table.sizes) == 1:
         return Draft("kronecker", (measured_by_class(problem.workload),), note="no table")
     factors = _factors(table)
@@ -45,12 +44,11 @@ def kronecker(problem: Problem, search: Search) -> Draft:
     needed = 8 * 3 * queries * rows
     require(needed, f"{rows} products for {queries} queries", "ask fewer queries")
     B = [one @ linalg.pinv(L) for one, L in zip(factors, chosen, strict=True)]
-    measured = _columns(reduce(_products, chosen), table.example)
-    seen = np.flatnonzero(np.diff(measured.indptr))
+    measured, seen = table.over_classes(reduce(_products, map(sparse.csr_array, chosen)))
     workload, known = problem.workload, None
     if workload.classes == table.rows.shape[1] or workload.classes > _MOST_INVERTED:
         known = reduce(_row_products, B)[:, seen]
-    part = Part(workload.cells, measured[seen], None, workload.matrix, is_exact=True, known=known)
+    part = Part(workload.cells, measured, None, workload.matrix, is_exact=True, known=known)
     shape = " x ".join(f"{len(L)} for {L.shape[1]}" for L in chosen)
     return Draft("kronecker", (part,), note=f"sums by attribute: {shape}")
 
@@ -127,13 +125,9 @@ def _whole(signs: np.ndarray, bits: int) -> np.ndarray:
     return whole[whole.any(axis=1)]
 
 
-def _columns(matrix: Any, index: np.ndarray) -> Any:
-    return sparse.csr_array(sparse.csc_array(matrix)[:, index])
-
-
-def _products(left: Any, right: Any) -> Any:
+def _products(left: sparse.csr_array, right: sparse.csr_array) -> sparse.csr_array:
     """The Kronecker product, sparse."""
-    return sparse.csr_array(sparse.kron(sparse.csr_array(left), sparse.csr_array(right)))
+    return sparse.csr_array(sparse.kron(left, right))
 
 
 def _row_products(left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -121,8 +121,5 @@ def _better(problem: Problem, draft: Draft, noise: str) -> Draft:
         "lrm", (on_data,), steps=draft.steps, note="fell back to noise on data",
         history=draft.history,
     )  # fmt: skip
-    errors = []
-    for one in (draft, fallen):
-        l1, l2 = one.sensitivities
-        errors.append(problem.goal.of(one.row_squares) * (l1 if noise == "laplace" else l2) ** 2)
-    return draft if errors[0] <= errors[1] else fallen
+    is_good = draft.unit_error(problem.goal, noise) <= fallen.unit_error(problem.goal, noise)
+    return draft if is_good else fallen

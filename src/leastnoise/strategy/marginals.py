@@ -20,7 +20,7 @@ import scipy.sparse as sparse
 from leastnoise.strategy.ascent import Search
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import Draft, Part
-from leastnoise.workload.domain import Table, table_of
+from leastnoise.workload.domain import Table
 from leastnoise.workload.workload import Workload
 
 _WORK = 2_000_000  # of starts × weights²
@@ -31,7 +31,7 @@ _NOTHING = 1e-12  # of the energy of all queries
 
 def marginals(problem: Problem, search: Search) -> Draft:
     """The best weights found; where the cells form no table, those of every class and of all."""
-    table = table_of(problem.workload)
+    table = problem.table
     weighted = problem.goal.row_factors[:, None] * table.rows
     weights = whole(Weights(table.sizes, energies(weighted, table.sizes)).best(search))
     part = _part(problem.workload, table, weights)
@@ -108,10 +108,9 @@ def _part(workload: Workload, table: Table, weights: np.ndarray) -> Part:
     Where B·L = W for all cells it holds for some; a row that sees none of them is not measured.
     """
     L = _tables(table.sizes, weights)
-    measured = sparse.csr_array(L.tocsc()[:, table.example])
-    seen = np.flatnonzero(np.diff(measured.indptr))
+    measured, seen = table.over_classes(L)
     known = _reconstruction(table.rows, table.sizes, weights, L)[:, seen]
-    return Part(workload.cells, measured[seen], None, workload.matrix, is_exact=True, known=known)
+    return Part(workload.cells, measured, None, workload.matrix, is_exact=True, known=known)
 
 
 def _tables(sizes: tuple[int, ...], weights: np.ndarray) -> sparse.csr_array:

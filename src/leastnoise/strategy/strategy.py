@@ -12,6 +12,7 @@ import scipy.linalg as linalg
 import scipy.sparse as sparse
 
 from leastnoise.memory import require
+from leastnoise.strategy.goal import Goal
 from leastnoise.workload.matrices import (
     Matrix,
     by_column,
@@ -124,6 +125,11 @@ class Draft:
         """Δ₁ = Σ Δ₁ᵍ and Δ₂ = √(Σ (Δ₂ᵍ)²) over the blocks g."""
         l1, l2 = zip(*(part.sensitivities for part in self.parts), strict=True)
         return sum(l1), float(np.sqrt(np.square(l2).sum()))
+
+    def unit_error(self, goal: Goal, noise: str) -> float:
+        """The goal's figure at unit variance: of ‖Bᵢ‖²·Δ², Δ in the norm the noise goes by."""
+        l1, l2 = self.sensitivities
+        return (l1 if noise == "laplace" else l2) ** 2 * goal.of(self.row_squares)
 
 
 @dataclass(frozen=True)

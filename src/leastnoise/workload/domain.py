@@ -10,6 +10,7 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sparse
 
 from leastnoise.memory import require
 from leastnoise.workload.matrices import dense
@@ -26,6 +27,12 @@ class Table(NamedTuple):
     rows: np.ndarray
     sizes: tuple[int, ...]
     example: np.ndarray
+
+    def over_classes(self, L: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
+        """L with each class measured as its first cell would be, and the rows that see any."""
+        measured = sparse.csr_array(L.tocsc()[:, self.example])
+        seen = np.flatnonzero(np.diff(measured.indptr))
+        return measured[seen], seen
 
 
 def table_of(workload: Workload) -> Table:
