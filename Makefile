@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 # -qq silences warnings, not errors.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test check bench lock clean
+.PHONY: help demo test check bench experiments lock clean
 
 help:  ## list the targets (the default)
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile
@@ -31,6 +31,9 @@ check: $(READY)  ## lint, format, types and the docs, without changing a file
 
 bench: $(READY)  ## time the solvers and the release; ARGS go to benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+experiments: $(READY)  ## run every experiment of the paper; ARGS=--quick takes minutes
+	@$(BIN)/leastnoise experiment all $(ARGS)
 
 # pip-compile keeps the pins it finds unless ARGS=--upgrade; nothing but pins and hashes is kept.
 lock: $(READY)  ## write requirements.lock anew from pyproject.toml

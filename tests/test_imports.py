@@ -34,8 +34,8 @@ SOLVERS_MAY_IMPORT = {
     "wavelet": {"ascent", "problem", "strategy"},
 }
 LOADED_ONLY_WHERE_NEEDED = [
-    "cvxpy", "dp_accounting", "ibis", "matplotlib", "mpmath", "opendp", "pandas", "rich",
-    "scipy.optimize", "scipy.stats", "torch", "typer",
+    "cvxpy", "dp_accounting", "ibis", "joblib", "matplotlib", "mpmath", "opendp", "pandas",
+    "pyarrow", "rich", "scipy.optimize", "scipy.stats", "torch", "typer",
 ]  # fmt: skip
 
 

@@ -202,11 +202,14 @@ def plan(
         given = (asked.problem.workload, asked.problem.goal, asked.privacy, max_total)
         return cast(Plan, rehearsal(*given, settings))
     made = attempts(mechanism, asked.problem, asked.search, asked.noises, settings)
-    return _planned(asked, made)
+    return planned(asked, made)
 
 
-def _planned(asked: Request, made: Sequence[Attempt]) -> Plan:
-    """The best draft, made measurable, beside the bound and everything that was tried."""
+def planned(asked: Request, made: Sequence[Attempt]) -> Plan:
+    """The best draft, made measurable, beside the bound and everything that was tried.
+
+    One search serves several promises that allow the same noises.
+    """
     problem, privacy = asked.problem, asked.privacy
     priced = offers(made, problem.goal, privacy)
     offer, measurable = _first_measurable(priced, problem.workload, privacy, asked.max_total)

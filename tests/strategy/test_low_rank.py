@@ -155,6 +155,15 @@ def test_descending_on_ends_where_no_direction_is_better(noise: str, seed: int) 
     assert slack == pytest.approx(np.zeros(7), abs=1e-6)
 
 
+def test_a_search_survives_where_b_is_a_multiple_of_an_orthogonal_matrix() -> None:
+    """LAPACK, asked for the largest eigenvalue of such a BᵀB alone, fails."""
+    W = FAMILIES["marginals"](6, 16)
+    options = {"epsilon": 1, "delta": 1e-4, "noise": "gaussian", "mechanism": "lrm"}
+    plan = ln.plan(W, **options, relaxed=True, fallback=False)
+    assert plan.certificate is None
+    assert np.abs(plan.strategy.B @ plan.strategy.L - W).max() < 0.01
+
+
 def test_where_b_is_zero_there_is_nowhere_to_descend() -> None:
     L = np.array([[0.5, 1.0]])
     assert np.array_equal(descend(L, np.zeros((3, 1)), np.ones((3, 2)), project_l1), L)

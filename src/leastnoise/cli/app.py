@@ -10,6 +10,7 @@ from rich.console import Console
 import leastnoise
 from leastnoise.cli.compare import compare
 from leastnoise.cli.demo import demo
+from leastnoise.cli.experiment import experiment
 from leastnoise.cli.plan import plan
 from leastnoise.cli.release import release
 from leastnoise.errors import LeastnoiseError
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (demo, plan, compare, release):
+for verb in (demo, plan, compare, release, experiment):
     app.command(verb.__name__)(verb)
 
 

@@ -55,7 +55,11 @@ def low_rank(
 def low_rank_work(problem: Problem, rank: int | None = None) -> float:
     """Operations: some hundred outer steps, each of a few products with L and two with M."""
     size, classes = problem.workload.matrix.shape
-    rows = rank or _RANKS["laplace"] * min(size, classes)
+    return low_rank_operations(rank or _RANKS["laplace"] * min(size, classes), classes)
+
+
+def low_rank_operations(rows: float, classes: int) -> float:
+    """The same for so many rows of L."""
     gradients = 100 * TURNS * STEPS
     return gradients * (2 * rows**2 * classes + 30 * rows * classes)
 

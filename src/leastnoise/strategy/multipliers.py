@@ -170,7 +170,8 @@ def descend(L: np.ndarray, B: np.ndarray, target: np.ndarray, project: Any) -> n
     2015). The step is 1/‖BᵀB‖₂, for which the paper's backtracking would search.
     """
     gram, right = B.T @ B, B.T @ target
-    longest = float(linalg.eigvalsh(gram, subset_by_index=[len(gram) - 1] * 2)[0])
+    # All of them: asked for the largest alone, LAPACK fails on a multiple of the identity.
+    longest = float(linalg.eigvalsh(gram, check_finite=False)[-1])
     if longest == 0:
         return L
     ahead, momentum = L, 1.0
