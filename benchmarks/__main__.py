@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks import noises, paper, pure, spine
+from benchmarks import experiments, noises, paper, pure, spine
 from benchmarks.rows import Row, Section
 
 SECTIONS: tuple[Section, ...] = (
@@ -12,7 +12,10 @@ SECTIONS: tuple[Section, ...] = (
     *noises.SECTIONS,
     *paper.SECTIONS,
     *pure.SECTIONS,
+    *experiments.SECTIONS,
 )
+LONG: tuple[Section, ...] = experiments.LONG
+"""An hour or more each: run where `--only` names them."""
 
 
 def main(sections: Sequence[Section] = SECTIONS) -> int:
@@ -21,9 +24,10 @@ def main(sections: Sequence[Section] = SECTIONS) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the random workloads (0)")
     parser.add_argument("--only", default="", help="run sections whose name contains this")
     options = parser.parse_args()
-    chosen = [section for section in sections if options.only in section.__name__]
+    known = (*sections, *(LONG if options.only else ()))
+    chosen = [section for section in known if options.only in section.__name__]
     if not chosen:
-        parser.error(f"--only takes one of {', '.join(s.__name__ for s in sections)}")
+        parser.error(f"--only takes one of {', '.join(s.__name__ for s in (*sections, *LONG))}")
     print(f"{'figure':<76} {'target':>16} {'measured':>16}  met", flush=True)
     rows = [_shown(row) for section in chosen for row in section(options.seed)]
     missed = sum(not row.met for row in rows)

