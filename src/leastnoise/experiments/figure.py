@@ -16,7 +16,7 @@ from typing import Any
 
 from leastnoise.errors import FileError, InputError
 from leastnoise.experiments.histograms import Histogram
-from leastnoise.experiments.point import BOUND, LEAST_NOISE, LRM, MECHANISMS, Point
+from leastnoise.experiments.point import BOUND, GAMMA, LEAST_NOISE, LRM, MECHANISMS, SHARE, Point
 from leastnoise.experiments.rows import Row
 from leastnoise.experiments.workloads import FAMILIES
 from leastnoise.release.privacy import exact
@@ -26,7 +26,6 @@ _LINES = ("mechanism", "epsilon", "m")
 _PANELS = ("dataset", "workload")
 _MEASURES = ("error", "seconds")
 _EVERY_DELTA = ("0", "1e-4")  # of the paper: what a search that suits both is asked for
-_GAMMA, _SHARE = 0.01, 0.5
 _FOLDER = files("leastnoise.experiments").joinpath("figures")
 
 
@@ -44,8 +43,8 @@ class Figure:
     y: tuple[str, ...] = ("error",)
     n: tuple[int, ...] = (1024,)
     m: tuple[int, ...] = (256,)
-    share: tuple[float, ...] = (_SHARE,)
-    gamma: tuple[float, ...] = (_GAMMA,)
+    share: tuple[float, ...] = (SHARE,)
+    gamma: tuple[float, ...] = (GAMMA,)
     ratio: tuple[float, ...] = ()
     epsilon: tuple[str, ...] = ("0.1",)
     delta: str = "0"
@@ -73,7 +72,8 @@ class Figure:
         ratio: float | None, datasets: tuple[tuple[str, str], ...], seed: int,
     ) -> Point:  # fmt: skip
         """Without what does not matter to the mechanism, so that figures share it."""
-        deltas = _EVERY_DELTA if MECHANISMS[name].suits_both else (self.delta,)
+        both = MECHANISMS[name].suits_both
+        deltas = tuple(dict.fromkeys((*_EVERY_DELTA, self.delta))) if both else (self.delta,)
         return Point(
             workload, m, n,
             share=share if workload == "WRelated" else None,

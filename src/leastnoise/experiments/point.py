@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from json import dumps
-from math import ceil, nan
-from time import monotonic
+from math import ceil, isnan, nan
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ from leastnoise.strategy.low_rank import low_rank_operations
 from leastnoise.strategy.smoothing import smoothing_operations
 
 LRM, LEAST_NOISE, OURS, BOUND, MWEM, ESM = "LRM", "LRM, least noise", "ours", "bound", "MWEM", "ESM"
+
+GAMMA, SHARE = 0.01, 0.5
+"""The paper's defaults: γ of LRM, and WRelated's rank as a part of min(m, n)."""
 
 _SPEED = 5e10  # operations a second, fixed, so that the same points are run on every machine
 _MOST_SECONDS = 600.0  # of ESM; a point that is predicted to take longer is not run
@@ -148,8 +151,8 @@ class Bench:
             for mechanism, asked in self._requests(queries, epsilon, delta):
                 key = () if self.how.suits_both else asked.noises
                 if key not in searched:
-                    started = monotonic()
-                    searched[key] = self._attempts(asked), monotonic() - started
+                    started = process_time()
+                    searched[key] = self._attempts(asked), process_time() - started
                 made, seconds = searched[key]
                 if self.how.suits_both:
                     made = [replace(one, noises=asked.noises) for one in made]
@@ -218,9 +221,9 @@ class Bench:
             self.start, epsilon=epsilon, delta=delta, noise="laplace", calibration="analytic",
             classes=plan.workload.classes, note=f"{rounds} rounds, the best of {_ROUNDS}",
         )  # fmt: skip
-        started = monotonic()
+        started = process_time()
         off = ln.rehearse(plan, x, start.runs, noise_seed(start, name)) - self.matrix @ x
-        seconds = (monotonic() - started) / start.runs
+        seconds = (process_time() - started) / start.runs
         return replace(_with_errors(start, name, off, nan), seconds=seconds)
 
 
@@ -235,5 +238,8 @@ def _with_errors(start: Row, dataset: str, off: np.ndarray, expected: float) -> 
 
 def noise_seed(row: Row, dataset: str) -> int:
     """A seed for each row's noise, the same wherever and whenever it is drawn."""
-    what = (row.seed, row.workload, row.m, row.n, row.mechanism, dataset, row.epsilon, row.delta)
-    return int.from_bytes(blake2b(repr(what).encode(), digest_size=6).digest(), "big")
+    where = (row.seed, row.workload, row.m, row.n, row.mechanism, dataset, row.epsilon, row.delta)
+    usual = ((row.share, SHARE), (row.gamma, GAMMA), (row.ratio, nan))
+    unusual = [value for value, default in usual if not (isnan(value) or value == default)]
+    what = repr((*where, *unusual)).encode()
+    return int.from_bytes(blake2b(what, digest_size=6).digest(), "big")

@@ -5,8 +5,6 @@ from itertools import combinations, product
 
 import numpy as np
 
-_SHARE = 0.5  # of WRelated's possible rank, where nothing else is said
-
 
 def discrete(m: int, n: int, rng: np.random.Generator) -> np.ndarray:
     """WDiscrete: each entry is 1 with probability 0.02, else -1."""
@@ -35,7 +33,7 @@ def marginal(m: int, n: int, rng: np.random.Generator) -> np.ndarray:
     return np.array([(values[a] == u) & (values[b] == v) for a, b, u, v in picked], dtype=float)
 
 
-def related(m: int, n: int, rng: np.random.Generator, share: float = _SHARE) -> np.ndarray:
+def related(m: int, n: int, rng: np.random.Generator, share: float = 0.5) -> np.ndarray:
     """WRelated: a product of two normal matrices, of rank share·min(m, n)."""
     rank = max(1, int(share * min(m, n) + 1e-9))
     left = rng.standard_normal((m, rank))

@@ -54,8 +54,8 @@ def low_rank(
 
 def low_rank_work(problem: Problem, rank: int | None = None) -> float:
     """Operations: some hundred outer steps, each of a few products with L and two with M."""
-    size, classes = problem.workload.matrix.shape
-    return low_rank_operations(rank or _RANKS["laplace"] * min(size, classes), classes)
+    rows = rank or _RANKS["laplace"] * len(problem.reduced.matrix)
+    return low_rank_operations(rows, problem.workload.classes)
 
 
 def low_rank_operations(rows: float, classes: int) -> float:
