@@ -13,8 +13,8 @@ from time import monotonic, sleep
 import numpy as np
 
 from benchmarks.rows import Row, at_most, close_to, within
-from leastnoise.experiments.figure import names, read, without_time
-from leastnoise.experiments.rows import load_table
+from leastnoise.experiments.figure import names, read
+from leastnoise.experiments.rows import load_table, without_time
 
 QUICK_SECONDS = 15 * 60
 LONG_SECONDS = 2 * 60 * 60
@@ -28,7 +28,8 @@ def quick_experiments(seed: int) -> Iterator[Row]:
         yield at_most(
             "24 experiments, --quick", QUICK_SECONDS, _run("all", folder, seed, "--quick"), " s"
         )
-        rows = [row for name in names() for row in load_table(Path(folder, f"{name}.csv"))]
+        tables = [load_table(Path(folder, f"{name}-quick.csv")) for name in names()]
+        rows = [row for table in tables for row in table]
         yield close_to("figures drawn", len(names()), len([*Path(folder).glob("*.svg")]))
         ratios = [row.error / row.expected for row in rows if row.expected > 0]
         yield within(
@@ -50,7 +51,8 @@ def resumed(seed: int) -> Iterator[Row]:
         )
         while len([*points.glob("*.json")]) < 5 and process.poll() is None:
             sleep(0.02)
-        os.killpg(process.pid, signal.SIGKILL)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         kept = {path: path.stat().st_mtime_ns for path in points.glob("*.json")}
         whole = len(read("n-wrange-epsilon", quick=True).n) * 10
@@ -67,10 +69,11 @@ def repeated(seed: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         for folder in (one, two):
             _run(name, folder, seed, "--quick")
-        tables = [load_table(Path(folder, f"{name}.csv")) for folder in (one, two)]
+        tables = [load_table(Path(folder, f"{name}-quick.csv")) for folder in (one, two)]
         rows = [Counter(map(repr, map(without_time, table))) for table in tables]
-        yield close_to("rows that differ between two runs", 0, (rows[0] - rows[1]).total())
-        drawings = {Path(folder, f"{name}.svg").read_bytes() for folder in (one, two)}
+        differ = (rows[0] - rows[1]) + (rows[1] - rows[0])
+        yield close_to("rows that differ between two runs", 0, differ.total())
+        drawings = {Path(folder, f"{name}-quick.svg").read_bytes() for folder in (one, two)}
         yield close_to("different drawings of two runs", 1, len(drawings))
 
 

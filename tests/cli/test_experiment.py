@@ -33,6 +33,14 @@ def test_a_figure_of_ones_own_is_measured_and_drawn(leastnoise: Callable, folder
     }  # fmt: skip
 
 
+def test_a_quick_run_stands_beside_the_whole_one(leastnoise: Callable, folder: Path) -> None:
+    Path("my.own.toml").write_text(TINY + "[quick]\nn = [8]\n")
+    for more in ((), ("--quick",)):
+        assert leastnoise("experiment", "my.own.toml", "-o", "here", "--jobs", 1, *more)[0] == 0
+    names = {path.name for path in (folder / "here").glob("*.csv")}
+    assert names == {"my.own.csv", "my.own-quick.csv"}
+
+
 def test_redrawing_measures_nothing(leastnoise: Callable, folder: Path) -> None:
     Path("tiny.toml").write_text(TINY)
     leastnoise("experiment", "tiny.toml", "-o", "here", "--jobs", 1)

@@ -47,7 +47,7 @@ def test_a_figure_has_the_papers_parameters(name: str) -> None:
     assert getattr(figure, figure.x) == swept[figure.x]
     assert figure.runs == 20
     assert figure.delta in ("0", "1e-4")
-    assert ("MWEM" in figure.mechanisms) == (len(figure.mechanisms) > 1 and figure.delta == "0")
+    assert ("MWEM" in figure.mechanisms) == (figure.lines == "mechanism" and figure.delta == "0")
 
 
 @pytest.mark.parametrize("name", names())
@@ -96,7 +96,7 @@ def test_lrm_with_the_least_noise_has_its_own_line_where_the_papers_has_more() -
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
     assert read(path) == Figure("mine", "Mine", "n", ("WRange",), ("LM", "LRM"), n=(16, 32), m=(8,))
-    assert read(path, quick=True).n == (16,)
+    assert (read(path, quick=True).n, read(path, quick=True).name) == ((16,), "mine-quick")
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,24 @@ def test_a_bad_file_is_told_what_is_wrong(
     assert before in GOOD
     with pytest.raises(FileError, match=rf"mine\.toml.*{complaint}"):
         read(written(tmp_path, GOOD.replace(before, after, 1)))
+
+
+def test_marginals_need_a_power_of_two(tmp_path: Path) -> None:
+    text = GOOD.replace("WRange", "WMarginal").replace("[16, 32]", "[12]")
+    with pytest.raises(FileError, match=r"WMarginal needs n to be a power of two"):
+        read(written(tmp_path, text))
+
+
+def test_quick_must_be_a_table(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="quick must be a table"):
+        read(written(tmp_path, "quick = 3\n" + GOOD.split("[quick]")[0]))
+
+
+def test_a_search_that_suits_both_serves_any_delta(tmp_path: Path) -> None:
+    text = GOOD.replace('"LM", "LRM"', '"ESM"').replace("m = [8]", 'm = [8]\ndelta = "1e-5"')
+    figure = read(written(tmp_path, text))
+    [promises] = {p.promises for p in figure.points(histograms(), 0) if p.mechanism == ESM}
+    assert ("0.1", "1e-5") in promises
 
 
 def test_an_unknown_name_is_told_where_the_known_ones_are() -> None:

@@ -21,7 +21,7 @@ def test_shipped_ones_hold_what_their_page_says() -> None:
 
 
 def test_consecutive_counts_are_added_up_in_order() -> None:
-    one = Histogram("any", "Any", np.array([1, 2, 3, 4, 5, 6, 7]))
+    one = Histogram("any", np.array([1, 2, 3, 4, 5, 6, 7]))
     assert one.cells(3, seed=0).tolist() == [1 + 2 + 3, 4 + 5, 6 + 7]
     assert one.cells(7, seed=0).tolist() == one.counts.tolist()
 
@@ -36,7 +36,7 @@ def test_cells_of_adult_are_drawn_and_keep_their_order() -> None:
 
 
 def test_more_cells_than_there_are_is_refused() -> None:
-    with pytest.raises(InputError, match=r"Adult has 8,960 cells; n = 9000 needs as many"):
+    with pytest.raises(InputError, match=r"adult has 8,960 cells; n = 9000 needs as many"):
         histograms()[-1].cells(9_000, seed=0)
 
 

@@ -12,7 +12,7 @@ from leastnoise.experiments.histograms import Histogram
 from leastnoise.experiments.point import LEAST_NOISE, MECHANISMS, Bench, Point, measured
 from leastnoise.experiments.workloads import FAMILIES, family
 
-DATA = [Histogram("a", "A", np.arange(64) % 7), Histogram("b", "B", np.full(64, 3))]
+DATA = [Histogram("a", np.arange(64) % 7), Histogram("b", np.full(64, 3))]
 POINT = Point(
     "WRange", 12, 32, None, "LM", None, None, (("0.5", "0"),), (("a", ""), ("b", "")), 4000, 0
 )  # fmt: skip
@@ -106,6 +106,17 @@ def test_the_noise_of_two_rows_is_not_the_same() -> None:
     rows = measured(replace(POINT, mechanism="NOR", runs=3), [DATA[0], replace(DATA[0], name="b")])
     assert rows[0].expected == rows[1].expected
     assert rows[0].error != rows[1].error
+
+
+def test_every_setting_has_noise_of_its_own() -> None:
+    start = Bench(LRM, DATA).start
+    others = [
+        replace(start, **{name: value})
+        for name, value in (("gamma", 0.1), ("ratio", 1.7), ("share", 0.2), ("n", 64), ("m", 8))
+    ]
+    seeds = [points.noise_seed(row, "a") for row in (start, *others)]
+    assert len(set(seeds)) == 6
+    assert points.noise_seed(replace(start, share=0.5), "a") == seeds[0]
 
 
 @pytest.mark.parametrize(("name", "twin"), list(zip(FAMILIES, independent.FAMILIES, strict=True)))

@@ -10,9 +10,9 @@ from pyarrow import parquet
 
 from leastnoise.experiments import runner
 from leastnoise.experiments.draw import draw
-from leastnoise.experiments.figure import Figure, without_time
+from leastnoise.experiments.figure import Figure
 from leastnoise.experiments.gallery import write_gallery
-from leastnoise.experiments.rows import Row, load_table
+from leastnoise.experiments.rows import Row, load_table, without_time
 from leastnoise.experiments.runner import Progress, run
 
 Done: TypeAlias = tuple[Path, dict[str, list[Row]]]
@@ -33,7 +33,7 @@ def results(out: Path, *figures: Figure, seed: int = 0) -> dict[str, list[Row]]:
 
     def finished(figure: Figure, rows: list[Row]) -> None:
         found[figure.name] = rows
-        draw(figure, rows, out / figure.name)
+        draw(figure, rows, out)
 
     run(figures, out, seed=seed, jobs=1, finished=finished)
     return found
@@ -76,11 +76,18 @@ def test_tables_hold_every_row_and_where_it_comes_from(
             assert line["seed"] == "0"
 
 
-def test_drawings_are_there(done: Done) -> None:
+def test_drawings_show_every_line_and_what_is_out_of_reach(done: Done) -> None:
+    """matplotlib writes the words whose outlines it draws as comments."""
     out, _ = done
-    for name in ("pure", "both"):
+    words = {
+        "pure": ["Pure", "LM", "MWEM", "LRM", "ours", "Adult", "no unbiased linear mechanism"],
+        "both": ["Both", "ε = 1", "ε = 0.1", "any ε", "WDiscrete", "WMarginal", "seconds"],
+    }
+    for name, wanted in words.items():
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert "<svg" in (out / f"{name}.svg").read_text()
+        drawn = (out / f"{name}.svg").read_text()
+        assert [word for word in wanted if f"<!-- {word} -->" not in drawn] == []
+    assert (out / "pure.svg").read_text().count("#e6e6e6") == 3  # a shade in every panel
 
 
 def test_the_same_seed_gives_the_same_figures(done: Done, tmp_path: Path) -> None:
@@ -154,7 +161,7 @@ def test_a_folder_of_ones_own_data(tmp_path: Path) -> None:
     rows = [row for row in load_table(tmp_path / "own.csv") if row.dataset]
     names = {"search_logs", "nettrace", "social_network", "adult"}
     assert {row.dataset for row in rows} == names
-    draw(figure, load_table(tmp_path / "own.csv"), tmp_path / "own")
+    draw(figure, load_table(tmp_path / "own.csv"), tmp_path)
     assert "Search Log" in (tmp_path / "own.svg").read_text()  # in a comment beside its outlines
 
 

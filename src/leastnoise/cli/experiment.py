@@ -68,7 +68,7 @@ def _run(figures: "Sequence[Figure]", out: Path, data: Path | None, seed: int, j
     console = screen()
 
     def finished(figure: "Figure", rows: "list[Row]") -> None:
-        draw(figure, rows, out / figure.name)
+        draw(figure, rows, out)
         console.print(f"{figure.name}: {len(rows)} rows in {out / figure.name}.csv, and drawn")
 
     with _shown() as show:
@@ -85,7 +85,7 @@ def _redraw(figures: "Sequence[Figure]", out: Path) -> None:
     if not there:
         raise FileError(f"{out} holds no tables to draw; run the experiment without --redraw")
     for figure in there:
-        draw(figure, load_table(out / f"{figure.name}.csv"), out / figure.name)
+        draw(figure, load_table(out / f"{figure.name}.csv"), out)
     write_gallery(figures, out)
     screen().print(f"{len(there)} figures drawn in {out}")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from leastnoise.experiments.figure import Figure
+from leastnoise.experiments.histograms import TITLES
 from leastnoise.experiments.point import BOUND, LEAST_NOISE, LRM, OURS
 from leastnoise.experiments.rows import Row, chosen
 
@@ -37,12 +38,6 @@ _STYLE = {
 }  # fmt: skip
 _SEQUENCE = (("#0072b2", "o"), ("#009e73", "^"), ("#d55e00", "s"))  # lines that are no mechanisms
 
-_TITLES = {
-    "acs_income": "ACS: income × industry × age", "acs_place": "ACS: place × education × age",
-    "adult": "Adult", "search_logs": "Search Log", "nettrace": "Net Trace",
-    "social_network": "Social Network",
-}  # fmt: skip
-
 
 class Line(NamedTuple):
     """One line of a panel: its name, its rows along x, its colour and mark."""
@@ -53,8 +48,8 @@ class Line(NamedTuple):
     marker: str
 
 
-def draw(figure: Figure, rows: Sequence[Row], path: Path) -> None:
-    """`path`.svg and `path`.png, byte for byte the same for the same rows."""
+def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> None:
+    """An SVG and a PNG by the figure's name, byte for byte the same for the same rows."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
@@ -70,14 +65,17 @@ def draw(figure: Figure, rows: Sequence[Row], path: Path) -> None:
             for axis, (title, its) in zip(row, panels, strict=True):
                 axis.set_title(title if measure == figure.y[0] else "")
                 _panel(axis, figure, its, measure)
+            if measure == "error":
+                for axis, (_, its) in zip(row, panels, strict=True):
+                    _make_room(axis, figure, its)
             for axis, (_, its) in zip(row, panels, strict=True):
                 _finish(axis, figure, its, measure)
             row[0].set_ylabel(_Y[measure])
         canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=9, fontweight="bold")
         canvas.supxlabel(_X[figure.x], fontsize=8)
         canvas.text(0.995, 0.012, _key(figure), ha="right", fontsize=6, color=_GREY)
-        canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-        canvas.savefig(path.with_suffix(".png"), dpi=160, metadata={"Software": None})
+        canvas.savefig(folder / f"{figure.name}.svg", metadata={"Date": None})
+        canvas.savefig(folder / f"{figure.name}.png", dpi=160, metadata={"Software": None})
 
 
 def _key(figure: Figure) -> str:
@@ -104,7 +102,7 @@ def _panels(figure: Figure, rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
         return [(name, chosen(rows, workload=name)) for name in figure.workloads]
     names = list(dict.fromkeys(row.dataset for row in rows if row.dataset))
     return [
-        (_TITLES.get(name, name), [row for row in rows if row.dataset in ("", name)])
+        (TITLES.get(name, name), [row for row in rows if row.dataset in ("", name)])
         for name in names
     ]
 
@@ -126,6 +124,13 @@ def _panel(axis: Any, figure: Figure, rows: Sequence[Row], measure: str) -> None
     axis.margins(x=0.04, y=0.08)
 
 
+def _make_room(axis: Any, figure: Figure, rows: Sequence[Row]) -> None:
+    """Space below the bound, in every panel that shares the axis."""
+    low, high = axis.get_ylim()
+    least = min(min(values) for values in _bounds(figure, rows, getattr(figure, figure.x)))
+    axis.set_ylim(min(low, least / (high / low) ** 0.1), high)
+
+
 def _finish(axis: Any, figure: Figure, rows: Sequence[Row], measure: str) -> None:
     """What needs the final limits: ticks, the shade below the bound, names beside the lines."""
     places = list(getattr(figure, figure.x))
@@ -133,8 +138,6 @@ def _finish(axis: Any, figure: Figure, rows: Sequence[Row], measure: str) -> Non
     _ticks(axis, places, high / low)
     if measure == "error":
         values = min(_bounds(figure, rows, places), key=min)
-        low = min(low, min(values) / (high / low) ** 0.1)
-        axis.set_ylim(low, high)
         axis.fill_between(places, values, low, color=_SHADE, lw=0, zorder=1)
         axis.text(0.04, 0.025, _BELOW, transform=axis.transAxes, fontsize=6, color=_GREY)
     if axis.get_subplotspec().is_last_col():

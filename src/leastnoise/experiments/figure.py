@@ -7,7 +7,7 @@ settings where time is short. What a file does not say is as in the paper.
 
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from itertools import product
 from math import inf
@@ -130,6 +130,8 @@ def _parsed(name: str, place: str, text: str, quick: bool) -> Figure:
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"{place} is no TOML: {error}") from None
     less = settings.pop("quick", {})
+    if not isinstance(less, dict):
+        raise FileError(f"{place}: quick must be a table of settings")
     known = {field.name for field in fields(Figure)} - {"name"}
     for key in (*settings, *less):
         if key not in known:
@@ -138,6 +140,7 @@ def _parsed(name: str, place: str, text: str, quick: bool) -> Figure:
     for key in ("title", "x", "workloads", "mechanisms"):
         if key not in given:
             raise FileError(f"{place} needs {key!r}")
+    name = f"{name}-quick" if quick else name  # beside the whole one, not in its place
     figure = Figure(name, **{key: _tuple(value) for key, value in given.items()})
     _check(figure, place)
     return figure
@@ -149,9 +152,11 @@ def _tuple(value: Any) -> Any:
 
 def _check(figure: Figure, place: str) -> None:
     """Every name is one that is known, every list holds what it should."""
-    for key, known in _KNOWN.items():
+    for key, (is_list, known) in _KNOWN.items():
         given = getattr(figure, key)
-        for one in given if isinstance(given, tuple) else (given,):
+        if isinstance(given, tuple) != is_list:
+            raise FileError(f"{place}: {key} must be {'a list' if is_list else 'one name'}")
+        for one in given if is_list else (given,):
             if one not in known:
                 raise FileError(f"{place}: {key} takes {', '.join(known)}, not {one!r}")
     for key, (is_right, what) in _LISTS.items():
@@ -165,6 +170,29 @@ def _check(figure: Figure, place: str) -> None:
         raise FileError(f"{place}: delta must be a number in quotes, such as '1e-4'")
     if not getattr(figure, figure.x):
         raise FileError(f"{place}: {figure.x} varies along x; give it a list")
+    _check_sense(figure, place)
+
+
+def _check_sense(figure: Figure, place: str) -> None:
+    """Nothing varies that no axis, line or panel shows, and every mechanism has its noise."""
+    shown = (figure.x, figure.lines)
+    for key in ("n", "m", "share", "gamma", "ratio", "epsilon"):
+        if key not in shown and len(getattr(figure, key)) > 1:
+            raise FileError(f"{place}: {key} has several values; name it as x or lines")
+    if figure.panels != "workload" and len(figure.workloads) > 1:
+        raise FileError(f"{place}: several workloads need panels = 'workload'")
+    if figure.panels == "workload" and figure.datasets != 1 and "error" in figure.y:
+        raise FileError(f"{place}: panels by workload show one data set; give datasets = 1")
+    wrong = "LM" if figure.delta != "0" else "GM"
+    if wrong in figure.mechanisms:
+        right = "GM" if wrong == "LM" else "LM"
+        raise FileError(f"{place}: {wrong} is not for delta = {figure.delta!r}; {right} is")
+    if "MWEM" in figure.mechanisms and figure.delta != "0":
+        raise FileError(f"{place}: MWEM is for delta = '0'")
+    if "WMarginal" in figure.workloads and any(n < 8 or n & (n - 1) for n in figure.n):
+        raise FileError(f"{place}: WMarginal needs n to be a power of two, at least 8")
+    if any(share > 1 for share in figure.share):
+        raise FileError(f"{place}: share must not exceed 1")
 
 
 def _is_whole(value: Any, least: int = 1) -> bool:
@@ -183,9 +211,10 @@ def _is_promise(value: Any) -> bool:
         return False
 
 
-_KNOWN = {
-    "x": AXES, "lines": _LINES, "panels": _PANELS, "y": _MEASURES,
-    "workloads": tuple(FAMILIES), "mechanisms": tuple(MECHANISMS),
+_KNOWN: dict[str, tuple[bool, tuple[str, ...]]] = {  # whether it is a list, and of what
+    "x": (False, AXES), "lines": (False, _LINES), "panels": (False, _PANELS),
+    "y": (True, _MEASURES), "workloads": (True, tuple(FAMILIES)),
+    "mechanisms": (True, tuple(MECHANISMS)),
 }  # fmt: skip
 _LISTS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n": (_is_whole, "whole numbers of at least 1"),
@@ -195,8 +224,3 @@ _LISTS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "ratio": (_is_positive, "numbers above 0"),
     "epsilon": (_is_promise, "numbers in quotes, such as '0.1'"),
 }
-
-
-def without_time(row: Row) -> Row:
-    """What a seed decides of a row: the rest differs from run to run."""
-    return replace(row, seconds=0.0, peak_mib=0, finished="", machine="", versions="")

@@ -37,9 +37,14 @@ def write_gallery(figures: Sequence[Figure], out: Path) -> None:
                 f"### {figure.title}", "",
                 f"![{figure.title}]({figure.name}.svg)", "",
                 f"{_facts(rows)} [Numbers]({figure.name}.csv), [PNG]({figure.name}.png); "
-                f"`leastnoise experiment {figure.name}`.", "",
+                f"`{_command(figure)}`.", "",
             ]  # fmt: skip
     (out / PAGE).write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def _command(figure: Figure) -> str:
+    name = figure.name.removesuffix("-quick")
+    return f"leastnoise experiment {name}{'' if name == figure.name else ' --quick'}"
 
 
 def _facts(rows: Sequence[Row]) -> str:

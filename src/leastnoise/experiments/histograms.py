@@ -15,12 +15,18 @@ import numpy as np
 
 from leastnoise.errors import FileError, InputError
 
-_SHIPPED = {"acs_income": "ACS income", "acs_place": "ACS place", "adult": "Adult"}
-_OWN = {
+_SHIPPED = ("acs_income", "acs_place", "adult")
+_OWN = ("search_logs", "nettrace", "social_network")
+TITLES = {
+    "acs_income": "ACS: income × industry × age",
+    "acs_place": "ACS: place × education × age",
+    "adult": "Adult",
     "search_logs": "Search Log",
     "nettrace": "Net Trace",
     "social_network": "Social Network",
 }
+"""How each is called in drawings."""
+
 _LARGEST = 2**32
 
 
@@ -29,7 +35,6 @@ class Histogram:
     """Counts of real records, a line a cell."""
 
     name: str
-    title: str
     counts: np.ndarray
 
     @property
@@ -40,7 +45,7 @@ class Histogram:
     def cells(self, n: int, seed: int) -> np.ndarray:
         """n counts: consecutive ones added up, or for Adult n of its cells, drawn uniformly."""
         if n > len(self.counts):
-            raise InputError(f"{self.title} has {len(self.counts):,} cells; n = {n} needs as many")
+            raise InputError(f"{self.name} has {len(self.counts):,} cells; n = {n} needs as many")
         if self.name == "adult":
             random = np.random.default_rng(seed)
             return self.counts[np.sort(random.choice(len(self.counts), n, replace=False))]
@@ -51,14 +56,13 @@ def histograms(folder: Path | None = None) -> list[Histogram]:
     """The paper's three from a folder and Adult; without a folder the shipped ones."""
     if folder is None:
         return [_shipped(name) for name in _SHIPPED]
-    own = [Histogram(name, title, _read(folder / f"{name}.txt")) for name, title in _OWN.items()]
+    own = [Histogram(name, _read(folder / f"{name}.txt")) for name in _OWN]
     return [*own, _shipped("adult")]
 
 
 def _shipped(name: str) -> Histogram:
     packed = files("leastnoise.experiments").joinpath(f"data/{name}.txt.gz").read_bytes()
-    counts = np.array(gzip.decompress(packed).split(), dtype=np.int64)
-    return Histogram(name, _SHIPPED[name], counts)
+    return Histogram(name, np.array(gzip.decompress(packed).split(), dtype=np.int64))
 
 
 def _read(path: Path) -> np.ndarray:

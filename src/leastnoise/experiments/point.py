@@ -8,6 +8,7 @@ what the plan predicts, Σ stdᵢ² + ‖(B·L − W)·x‖², where the second 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
+from importlib.metadata import version
 from json import dumps
 from math import ceil, isnan, nan
 from time import process_time
@@ -86,8 +87,10 @@ class Point:
 
     @property
     def key(self) -> str:
-        """A file name: readable, and different for any other point or version."""
-        whole = dumps([ln.__version__, asdict(self)], sort_keys=True).encode()
+        """A file name: readable, and different for any other point, settings or versions."""
+        known = [version(one) for one in ("leastnoise", "numpy", "scipy")]
+        how = asdict(MECHANISMS[self.mechanism])
+        whole = dumps([known, how, asdict(self)], sort_keys=True).encode()
         name = f"{self.workload}-{self.m}x{self.n}-{self.mechanism}"
         return f"{name}-{blake2b(whole, digest_size=6).hexdigest()}"
 
@@ -98,7 +101,7 @@ class Point:
 
     @property
     def predicted_seconds(self) -> float:
-        """About how long it takes; for the larger ones, within a factor of three."""
+        """About how long it takes; too much where cells are merged."""
         if self.mechanism == ESM:
             return smoothing_operations(self.n) / _SPEED
         if self.mechanism == LRM:
@@ -126,7 +129,7 @@ def measured(point: Point, histograms: Sequence[Histogram]) -> list[Row]:
         return [replace(bench.start, note=f"not run, predicted {hours:.2g} h")]
     try:
         return list(bench.rehearsed() if point.mechanism == MWEM else bench.planned())
-    except LeastnoiseError as error:
+    except (LeastnoiseError, np.linalg.LinAlgError) as error:
         return [replace(bench.start, note=str(error))]
 
 

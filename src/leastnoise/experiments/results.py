@@ -4,7 +4,7 @@ Errors are predictions wherever there is one: the mean of many runs tends to the
 depend on the data. Those of MWEM are seen.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,20 @@ from leastnoise.experiments.figure import names, read
 from leastnoise.experiments.point import BOUND, LEAST_NOISE, LRM, MWEM, OURS
 from leastnoise.experiments.rows import Row, chosen, load_table
 
+_NOT_DRAWN = (LRM, OURS, MWEM, "NOR")
+
 
 class Results:
     """The tables of a folder, by figure; fields of a row tell which ones are meant."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, rows: Mapping[str, Sequence[Row]]) -> None:
         self.figures = {name: read(name) for name in names()}
-        self.rows = {name: load_table(folder / f"{name}.csv") for name in self.figures}
+        self.rows = rows
+
+    @classmethod
+    def read(cls, folder: Path) -> "Results":
+        """The tables that a full run has left in a folder."""
+        return cls({name: load_table(folder / f"{name}.csv") for name in names()})
 
     def error(self, figure: str, mechanism: str, **at: Any) -> float:
         """What was predicted; NaN where nothing was run."""
@@ -44,8 +51,8 @@ class Results:
         return chosen(self.rows[figure], mechanism=LRM, **at)[0].seconds
 
     def others(self, figure: str, **at: Any) -> dict[str, float]:
-        """Errors of the paper's mechanisms that plan, but for LRM."""
-        plans = [x for x in self.figures[figure].mechanisms if x not in (LRM, OURS, MWEM)]
+        """Errors of the mechanisms that the paper draws beside LRM, but for MWEM."""
+        plans = [x for x in self.figures[figure].mechanisms if x not in _NOT_DRAWN]
         errors = {name: self.error(figure, name, **at) for name in plans}
         return {name: error for name, error in errors.items() if isfinite(error)}
 
@@ -55,7 +62,7 @@ class Results:
     def sweeps(self, delta: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Every setting at which mechanisms are compared: the figure, and where along x."""
         for name, figure in self.figures.items():
-            if figure.delta == delta and len(figure.mechanisms) > 1:
+            if figure.delta == delta and figure.lines == "mechanism":
                 for place in getattr(figure, figure.x):
                     yield name, {figure.x: place}
 
@@ -84,6 +91,29 @@ def ratio_table(results: Results) -> str:
         workload = results.figures[pure].workloads[0]
         cells = " | ".join(f"{figure:.4f}" for figure in figures)
         lines.append(f"| {workload} | {_setting(at)} | {cells} |")
+    return "\n".join(lines)
+
+
+def sweep_table(results: Results, start: str, x: str) -> str:
+    """The same for the figures by γ or by r, at every ε."""
+    lines = [
+        f"| workload | {x} | ε = 1 | 0.1 | 0.01 | (ε, δ), ε = 1 | 0.1 | 0.01 |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    figure = results.figures[f"{start}-epsilon"]
+    for workload in figure.workloads:
+        for place in getattr(figure, figure.x):
+            ratios = [
+                results.error(f"{start}-{kind}", OURS, workload=workload, epsilon=epsilon)
+                / results.error(
+                    f"{start}-{kind}", LRM, workload=workload, epsilon=epsilon, **{figure.x: place}
+                )
+                for kind in ("epsilon", "delta")
+                for epsilon in figure.epsilon
+            ]
+            lines.append(
+                f"| {workload} | {place:g} | {' | '.join(f'{ratio:.3g}' for ratio in ratios)} |"
+            )
     return "\n".join(lines)
 
 

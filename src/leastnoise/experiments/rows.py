@@ -2,8 +2,9 @@
 
 import csv
 import json
+import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ class Row:
     """`error` was seen, ± `error_std` by chance; `expected` was predicted; `lower_bound` is proven.
 
     `share` is WRelated's rank as a part of min(m, n), `ratio` the rows r of L as a multiple of
-    `rank`. `seconds` is the search alone. What does not apply is NaN or empty.
+    `rank`. `seconds` are of the search alone, of one core; `peak_mib` is the most memory that its
+    process has had so far. What does not apply is NaN or empty.
     """
 
     workload: str
@@ -53,7 +55,7 @@ _KINDS = {field.name: field.type for field in fields(Row)}
 
 def save_point(rows: Sequence[Row], path: Path) -> None:
     """One file for a point: whole, or not there."""
-    unfinished = path.with_suffix(".part")
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     unfinished.write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")
     unfinished.replace(path)
 
@@ -66,19 +68,19 @@ def load_point(path: Path) -> list[Row] | None:
         return None
 
 
-def save_table(rows: Sequence[Row], path: Path) -> None:
-    """`path`.csv and `path`.parquet."""
+def save_table(rows: Sequence[Row], folder: Path, name: str) -> None:
+    """`name`.csv and `name`.parquet."""
     import pyarrow as arrow
     from pyarrow import parquet
 
     columns = {name: [getattr(row, name) for row in rows] for name in _KINDS}
-    with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
+    with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(
             [_text(value) for value in line] for line in zip(*columns.values(), strict=True)
         )
-    parquet.write_table(arrow.table(columns), path.with_suffix(".parquet"))
+    parquet.write_table(arrow.table(columns), folder / f"{name}.parquet")
 
 
 def load_table(path: Path) -> list[Row]:
@@ -105,6 +107,11 @@ def _parsed(text: str, kind: Any) -> Any:
     if kind is float:
         return float(text or "nan")
     return kind(text)
+
+
+def without_time(row: Row) -> Row:
+    """What a seed decides of a row: the rest differs from run to run."""
+    return replace(row, seconds=0.0, peak_mib=0, finished="", machine="", versions="")
 
 
 def chosen(rows: Iterable[Row], **wanted: Any) -> list[Row]:

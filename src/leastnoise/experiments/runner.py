@@ -8,8 +8,9 @@ seed gives does not depend on how many cores there are.
 import os
 import platform
 import resource
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -47,7 +48,11 @@ def run(
     show: Callable[[Progress], None] = lambda progress: None,
     finished: Callable[[Figure, list[Row]], None] = lambda figure, rows: None,
 ) -> None:
-    """Measure what is missing; each figure's table is written when its last point is there."""
+    """Measure what is missing; each figure's table is written when its last point is there.
+
+    `finished` is given the rows as they stand in the table: what is drawn from them can be drawn
+    from it again.
+    """
     require_extra()
     known = histograms(data)
     (out / POINTS).mkdir(parents=True, exist_ok=True)
@@ -56,29 +61,39 @@ def run(
     rows = {point: load_point(_file(out, point)) for point in points}
     missing = [point for point in points if rows[point] is None]
     waiting = list(figures)
-    for progress in _reported(_measured(missing, data, jobs, out, rows), missing, len(points)):
-        show(progress)
-        for figure in [one for one in waiting if all(rows[p] for p in wanted[one.name])]:
-            waiting.remove(figure)
-            its = figure.rows([row for point in wanted[figure.name] for row in rows[point] or []])
-            save_table(its, out / figure.name)
-            finished(figure, load_table(out / f"{figure.name}.csv"))
+    measuring = _measured(missing, data, jobs, out, rows)
+    with closing(measuring):
+        for progress in _reported(measuring, missing, len(points)):
+            show(progress)
+            unfinished = {point for point in points if rows[point] is None}
+            for figure in [one for one in waiting if unfinished.isdisjoint(wanted[one.name])]:
+                waiting.remove(figure)
+                its = [row for point in wanted[figure.name] for row in rows[point] or []]
+                save_table(figure.rows(its), out, figure.name)
+                finished(figure, load_table(out / f"{figure.name}.csv"))
 
 
 def _measured(
     missing: Sequence[Point], data: Path | None, jobs: int, out: Path,
     rows: dict[Point, list[Row] | None],
-) -> Iterator[Point | None]:  # fmt: skip
+) -> Generator[Point | None]:  # fmt: skip
     """None at first, then each point as it is done, in whatever order that is."""
     from joblib import Parallel, delayed, parallel_config
 
     yield None
+    # joblib runs a single job in this process, on every thread: one of two with one task is alike.
+    how = {"n_jobs": 2, "pre_dispatch": 1} if jobs == 1 else {"n_jobs": jobs or -1}
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        work = Parallel(n_jobs=jobs or -1, return_as="generator_unordered", batch_size=1)
-        for point, found in work(delayed(_in_worker)(point, data) for point in missing):
-            save_point(found, _file(out, point))
-            rows[point] = found
-            yield point
+        work = Parallel(**how, return_as="generator_unordered", batch_size=1)
+        done = work(delayed(_in_worker)(point, data) for point in missing)
+        try:
+            for point, found in done:
+                save_point(found, _file(out, point))
+                rows[point] = found
+                yield point
+        finally:
+            with warnings.catch_warnings(action="ignore"):  # that tasks are left is no news
+                done.close()
 
 
 def _reported(
