@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from leastnoise.answers.measured import Account, Part
 from leastnoise.answers.release import Release
 from leastnoise.errors import InputError, LeastnoiseError, PlanError, PrivacyError
 from leastnoise.pricing import (
@@ -30,7 +31,7 @@ from leastnoise.pricing import (
 from leastnoise.rehearsal.mwem import MECHANISM as MWEM
 from leastnoise.rehearsal.mwem import rehearsal
 from leastnoise.release.counts import checked_counts, class_counts
-from leastnoise.release.measure import measure
+from leastnoise.release.measure import check_public, measure
 from leastnoise.release.privacy import Privacy
 from leastnoise.request import Request, request
 from leastnoise.strategy.ascent import Progress
@@ -38,6 +39,10 @@ from leastnoise.strategy.choose import Attempt, attempts
 from leastnoise.strategy.goal import Goal
 from leastnoise.strategy.strategy import History, Strategy
 from leastnoise.workload.workload import Workload
+
+
+Reading: TypeAlias = Callable[[], list[np.ndarray]]
+"""Opens the data, when called: the counts of the classes of each block."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +58,7 @@ class Plan:
     candidates: tuple[Candidate, ...]
     note: str = ""
     history: History | None = None
+    given: tuple[Part, ...] = ()
 
     @property
     def strategy(self) -> Strategy:
@@ -97,24 +103,59 @@ class Plan:
     @cached_property
     def std(self) -> np.ndarray:
         """The standard error of each answer."""
-        return np.sqrt(self.measurable.noise.variance * self.strategy.row_squares)
+        variances = self.measurable.noise.variance * self.strategy.row_squares
+        return np.sqrt(sum((part.variances for part in self.given), variances))
 
     @property
     def expected_error(self) -> float:
         """Σ wᵢ·stdᵢ², or maxᵢ wᵢ·stdᵢ² if the plan is for the worst query; wᵢ = 1 unless given."""
         return self.goal.of(self.std**2)
 
-    def release(self, counts: Any) -> Release:
-        """Noisy answers for integer counts, one per cell. Each call spends the promise again."""
+    def release(
+        self,
+        counts: Any,
+        *,
+        ledger: str | Path | None = None,
+        id: str | None = None,
+        dataset: str | None = None,
+    ) -> Release:
+        """Noisy answers for integer counts, one per cell, or for a function that gives them.
+
+        Without a ledger each call spends the promise again, and nobody keeps count. With one the
+        promise is charged to `dataset` before the counts are read (a function is called only then),
+        and the same `id` again gives the same answers, at no charge and without reading.
+        """
+        if ledger is None:
+            if id is not None or dataset is not None:
+                raise InputError("id and dataset are for a ledger; give ledger= too")
+            return self.released(None, self.measured(self.checked(counts)))
+        from leastnoise.accounting import accounted
+
+        return self.released(*accounted(self, counts, Path(ledger), dataset, id))
+
+    def checked(self, counts: Any) -> Reading:
+        """Refuse what can be refused before data is read; the result reads it, class by class."""
+        check_public(self.measurable.integers, self.measurable.noise, self.privacy)
+        if callable(counts):
+            return lambda: self._grouped(counts())
+        at_hand = self._grouped(counts)
+        return lambda: at_hand
+
+    def _grouped(self, counts: Any) -> list[np.ndarray]:
+        """Counts of cells as counts of each block's classes."""
+        checked = checked_counts(counts, self.workload.shape[1], self.max_total)
+        return [class_counts(checked, one.cells, one.L.shape[1]) for one in self.strategy.blocks]
+
+    def measured(self, read: Reading) -> tuple[np.ndarray, ...]:
+        """The noisy integers: data is read here, and nowhere else."""
         parts = self.measurable
-        checked = checked_counts(counts, self.workload.shape[1], parts.integers.max_total)
-        grouped = [
-            class_counts(checked, block.cells, block.L.shape[1]) for block in self.strategy.blocks
-        ]
-        noisy = measure(grouped, parts.integers, parts.noise, self.privacy)
-        return Release(
-            self.workload.names, self.privacy, self.strategy, parts.noise, parts.bias, noisy
-        )
+        return measure(read(), parts.integers, parts.noise, self.privacy)
+
+    def released(self, account: Account | None, numbers: Sequence[np.ndarray]) -> Release:
+        """The answers that follow from noisy integers, without the data."""
+        noise = self.measurable.noise
+        part = Part(self.strategy, noise, self.privacy, self.max_total, tuple(numbers), account)
+        return Release(self.workload, (part, *self.given), self.bias, self)
 
     def summary(self) -> str:
         """The plan in a few lines for a person."""

@@ -32,7 +32,7 @@ def test_a_failing_save_leaves_what_was_there(
     def fail(*arguments: object) -> None:
         raise failure
 
-    monkeypatch.setattr(planfile, "_facts", fail)  # after the arrays are written
+    monkeypatch.setattr(planfile, "public_facts", fail)  # after the arrays are written
     expected = FileError if isinstance(failure, OSError) else failure
     with pytest.raises(expected):
         ln.plan(STATES, epsilon=2).save(tmp_path / "plan")

@@ -10,6 +10,7 @@ from leastnoise.release.privacy import Privacy
 from leastnoise.strategy.goal import Goal
 
 if TYPE_CHECKING:
+    from leastnoise.answers.measured import Part
     from leastnoise.plan import Plan
 
 
@@ -48,10 +49,24 @@ def promise_text(privacy: Privacy, noise: str) -> str:
         budget = f"ε = {number(privacy.epsilon)}"
         if privacy.delta:
             budget += f", δ = {number(privacy.delta)}"
-    records = "one record" if privacy.max_rows == 1 else f"{privacy.max_rows} records of one person"
-    how = "added or removed" if privacy.neighbors == "add_remove" else "changed"
     is_papers = privacy.calibration == "paper" and noise == "gaussian"
-    return f"{budget} for {records} {how}{', with the noise of the paper' if is_papers else ''}"
+    papers = ", with the noise of the paper" if is_papers else ""
+    return f"{budget} for {unit_text(privacy)}{papers}"
+
+
+def unit_text(privacy: Privacy) -> str:
+    """Whom the promise protects: one record added or removed."""
+    records = "one record" if privacy.max_rows == 1 else f"{privacy.max_rows} records of one person"
+    return f"{records} {'added or removed' if privacy.neighbors == 'add_remove' else 'changed'}"
+
+
+def spending_text(part: "Part") -> str:
+    """What a measurement promised, and who keeps count of it."""
+    promise = promise_text(part.privacy, part.noise.kind)
+    if part.account is None:
+        return f"{promise}; unaccounted: no ledger keeps count of it"
+    account = part.account
+    return f"{promise}; charged to dataset {account.dataset!r} as {account.id!r}"
 
 
 def number(value: Fraction | None) -> str:
