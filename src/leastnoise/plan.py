@@ -6,7 +6,7 @@ No counts are needed for any of it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -29,7 +29,7 @@ from leastnoise.pricing import (
     trials,
 )
 from leastnoise.rehearsal.mwem import MECHANISM as MWEM
-from leastnoise.rehearsal.mwem import rehearsal
+from leastnoise.rehearsal.mwem import Rehearsal, rehearsal
 from leastnoise.release.counts import checked_counts, class_counts
 from leastnoise.release.measure import check_public, measure
 from leastnoise.release.privacy import Privacy
@@ -37,6 +37,7 @@ from leastnoise.request import Request, request
 from leastnoise.strategy.ascent import Progress
 from leastnoise.strategy.choose import Attempt, attempts
 from leastnoise.strategy.goal import Goal
+from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import History, Strategy
 from leastnoise.workload.workload import Workload
 
@@ -195,6 +196,7 @@ def plan(
     deadline: float | None = None,
     callback: Callable[[Progress], object] | None = None,
     seed: int = 0,
+    given: Release | None = None,
     **settings: Any,
 ) -> Plan:
     """The most accurate way found to answer `queries` under the promise.
@@ -212,6 +214,7 @@ def plan(
     deadline   seconds after which a search stops and its best is used
     callback   called with a `Progress` at every step of a search
     seed       of the random starts of a search; never of noise
+    given      a release of the same table: what it does not answer is measured, and both combined
     settings   what the mechanism itself takes, such as branching= of "hierarchical"
 
     Searches run where `queries` live: a torch tensor on a GPU is optimised there. The mechanism
@@ -236,14 +239,17 @@ def plan(
         seed=seed,
     )
     if mechanism == MWEM:
-        if "laplace" not in asked.noises:
-            raise InputError(
-                "mechanism 'mwem' is for laplace noise; give epsilon, and no other noise"
-            )
-        given = (asked.problem.workload, asked.problem.goal, asked.privacy, max_total)
-        return cast(Plan, rehearsal(*given, settings))
-    made = attempts(mechanism, asked.problem, asked.search, asked.noises, settings)
-    return _planned(asked, made)
+        return cast(Plan, _rehearsal(asked, given, settings))
+
+    def planned(problem: Problem) -> Plan:
+        made = attempts(mechanism, problem, asked.search, asked.noises, settings)
+        return _planned(replace(asked, problem=problem), made)
+
+    if given is None:
+        return planned(asked.problem)
+    from leastnoise.given import planned_given
+
+    return planned_given(asked, given, planned)
 
 
 def _planned(asked: Request, made: Sequence[Attempt]) -> Plan:
@@ -262,6 +268,15 @@ def _planned(asked: Request, made: Sequence[Attempt]) -> Plan:
         note=offer.draft.note,
         history=offer.draft.history,
     )
+
+
+def _rehearsal(asked: Request, given: Release | None, settings: dict[str, Any]) -> Rehearsal:
+    if "laplace" not in asked.noises:
+        raise InputError("mechanism 'mwem' is for laplace noise; give epsilon, and no other noise")
+    if given is not None:
+        raise InputError("mechanism 'mwem' makes no use of a release; leave given out")
+    problem = asked.problem
+    return rehearsal(problem.workload, problem.goal, asked.privacy, asked.max_total, settings)
 
 
 def _candidates(

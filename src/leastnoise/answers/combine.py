@@ -22,6 +22,7 @@ from leastnoise.memory import require
 from leastnoise.strategy.strategy import Block, Strategy, rebuild
 from leastnoise.workload.fit import REBUILT
 from leastnoise.workload.matrices import Matrix, dense, row_sizes
+from leastnoise.workload.rational import sharpened
 from leastnoise.workload.workload import UNUSED, Workload
 
 COVERED = 1e-4
@@ -38,7 +39,7 @@ class Estimate:
     def __init__(self, workload: Workload, parts: Sequence[Part]) -> None:
         _require_one_domain(workload, parts)
         self.workload, self.parts = workload, tuple(parts)
-        self.rows, blocks, self.cells = _over_classes(workload, parts)
+        self.rows, blocks, self.cells = over_classes(workload, parts)
         scales = [np.sqrt(part.noise.variance) for part in parts for _ in part.strategy.blocks]
         measured = [one * (1 / scale) for one, scale in zip(blocks, scales, strict=True)]
         L = sparse.csr_array(sparse.vstack(measured))
@@ -55,6 +56,13 @@ class Estimate:
     def is_covered(self) -> np.ndarray:
         """Which queries are sums of what was measured."""
         return self.off <= COVERED * row_sizes(self.workload.matrix)
+
+    @property
+    def rest(self) -> Workload:
+        """What is left of the queries that are not covered: all that is new about them."""
+        names = [self.workload.names[i] for i in np.flatnonzero(~self.is_covered)]
+        left = sharpened(self.left[~self.is_covered])
+        return Workload.over_classes(left, self.cells, names)
 
     @property
     def bias(self) -> np.ndarray:
@@ -106,7 +114,7 @@ def _require_one_domain(workload: Workload, parts: Sequence[Part]) -> None:
 
 def bias_of(workload: Workload, parts: Sequence[Part]) -> np.ndarray:
     """How far each answer may be shifted by the B that parts have: n_max·maxⱼ |W − Σ B_g·L_g|."""
-    left, blocks, _ = _over_classes(workload, parts)
+    left, blocks, _ = over_classes(workload, parts)
     factors = [block.B for part in parts for block in part.strategy.blocks]
     off = dense(left)
     for B, L in zip(factors, blocks, strict=True):
@@ -114,7 +122,7 @@ def bias_of(workload: Workload, parts: Sequence[Part]) -> np.ndarray:
     return _most(parts) * np.abs(off).max(axis=1)
 
 
-def _over_classes(
+def over_classes(
     workload: Workload, parts: Sequence[Part]
 ) -> tuple[sparse.csr_array, list[sparse.csr_array], np.ndarray]:
     """W and every L over classes of cells that none of them tells apart, and each cell's class."""

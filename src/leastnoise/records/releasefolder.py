@@ -62,7 +62,7 @@ def save(release: Release, path: Path) -> None:
         columns = answer_columns(release)
         (folder / ANSWERS).write_text(as_csv(columns), encoding="utf-8", newline="")
         _write_table(columns, folder / TABLE)
-        np.savez(folder / ARRAYS, allow_pickle=False, **_arrays(release))
+        np.savez(folder / ARRAYS, allow_pickle=False, **release_arrays(release))
         (folder / README).write_text(readme(release), encoding="utf-8")
         facts = release_facts(release)
         facts["files"] = {name: file_hash(folder / name) for name in (ANSWERS, TABLE, ARRAYS, README)}
@@ -193,7 +193,7 @@ def _part_facts(part: Part) -> dict[str, Any]:
     }
 
 
-def _arrays(release: Release) -> dict[str, np.ndarray]:
+def release_arrays(release: Release) -> dict[str, np.ndarray]:
     """The queries, and each measurement's L_q, cells, noisy integers and B."""
     plan = _own_plan(release)
     if plan is not None:

@@ -8,7 +8,7 @@ reconstruction and the certificates of a plan take no part.
 
 import csv
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from leastnoise.answers.release import Release
 from leastnoise.errors import FileError
 from leastnoise.memory import require
 from leastnoise.plan import Plan
+from leastnoise.pricing import noises
 from leastnoise.records.planfile import arrays_of
 from leastnoise.records.releasefolder import (
     ANSWERS,
@@ -35,6 +36,7 @@ from leastnoise.records.releasefolder import (
     release_facts,
 )
 from leastnoise.release.calibrate import unit_variance
+from leastnoise.release.integers import integer_strategy
 from leastnoise.show.readme import readme
 from leastnoise.show.table import Table
 from leastnoise.show.text import number
@@ -42,7 +44,9 @@ from leastnoise.workload.matrices import dense
 
 _TAKEN = ("versions", "files", "hash")  # of release.json: nothing to compute them from
 _SAME = 1e-9  # relative: what sums of doubles may differ by from machine to machine
-_SOLVED = 1e-6  # relative: what two ways to solve least squares may
+_SOLVED = 1e-6  # relative: what two ways to solve least squares, or for singular values, may
+_SMALLEST = 1e-11  # of the largest singular value: beyond it lies rounding
+_UNSEEN = 1e-4  # of a standard error: a bias of rounding in B·L, which is noise itself
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,6 @@ def _require(is_so: bool | np.bool, place: Path, what: str) -> None:
 def _facts(folder: Path, stated: dict[str, Any], release: Release) -> tuple[str, str]:
     """Every fact but those of `_TAKEN` comes out of the rest again."""
     found = json.loads(json.dumps(release_facts(release)))
-    allowed = 1e-3 * float(release.std.min(initial=np.inf))
     _require(
         set(stated) - {*_TAKEN} == set(found) - {*_TAKEN}, folder / MARK, "facts are missing or new"
     )
@@ -102,7 +105,7 @@ def _facts(folder: Path, stated: dict[str, Any], release: Release) -> tuple[str,
         where = _difference(stated[name], found[name], name)
         _require(where is None, folder / MARK, f"{where} does not follow from the rest")
     off = abs(stated["largest_bias"] - found["largest_bias"])
-    is_close = off <= max(_SAME * found["largest_bias"], allowed)
+    is_close = off <= _SAME * found["largest_bias"] + _UNSEEN * release.std.max()
     _require(is_close, folder / MARK, "largest_bias does not follow from the rest")
     _require(set(stated["files"]) == {ANSWERS, TABLE, ARRAYS, README}, folder / MARK, "files")
     hashes = ", ".join(one["plan_hash"][:12] for one in found["measurements"])
@@ -139,54 +142,126 @@ def _arrays(folder: Path, stated: dict[str, np.ndarray], release: Release) -> tu
 
 
 def _noise(folder: Path, part: Part) -> tuple[str, str]:
-    """c·Δ₁ ≤ ε·scale, or c²Δ₂² ≤ 2ρ·scale², with Δ summed in Python's integers."""
-    blocks = [dense(block.L).astype(object) for block in part.strategy.blocks]
+    """c·Δ₁/scale ≤ ε, or c²Δ₂²/2σ² ≤ ρ: exactly, with the Δ of the entries of L_q."""
+    blocks = [block.L for block in part.strategy.blocks]
+    integers = integer_strategy(blocks, part.strategy.k, part.max_total)
     c, scale = part.privacy.multiplier, Fraction(part.noise.scale)
     if part.noise.kind == "laplace":
-        delta1 = sum(int(np.abs(L).sum(axis=0).max()) for L in blocks)
-        spent = c * delta1 / scale
+        unit, spent = "ε", c * integers.delta1 / scale
     else:
-        squares = sum(int((L * L).sum(axis=0).max()) for L in blocks)
-        spent = c * c * squares / (2 * scale * scale)
+        unit, spent = "ρ", c * c * integers.delta2_squared / (2 * scale * scale)
     _require(spent <= part.noise.limit, folder / MARK, "the noise is too small for the promise")
-    name = "ε" if part.noise.kind == "laplace" else "ρ"
-    sizes = " + ".join(f"{len(L):,} x {L.shape[1]:,}" for L in blocks)
-    return "noise", f"{part.noise.kind}, spends {name} = {float(spent):.6g} at most on {sizes}"
+    return "noise", (
+        f"{part.noise.kind} on {integers.rows:,} sums spends {unit} = {float(spent):.6g}, "
+        f"promised {number(part.noise.limit)}"
+    )
 
 
 def _reconstruction(folder: Path, release: Release) -> tuple[str, str]:
-    """B·L_q is W but for the bias that is told, and no B has less error."""
-    W, factors = _solved(release)
-    B = np.hstack([dense(b.B) for part in release.parts for b in part.strategy.blocks])
-    is_relaxed = release.plan is not None and release.plan.is_relaxed
-    scales = _scales(release.parts)
-    found = np.square(factors * scales).sum(axis=1)
-    stated = np.square(B * scales).sum(axis=1)
-    slack = _SOLVED * found.max(initial=0.0)
-    is_least = np.all(stated <= found + slack) and np.all(found <= stated + slack)
-    _require(is_relaxed or is_least, folder / ARRAYS, "B is not that of least squares")
+    """B·L_q is W up to the bias that is told, and nothing has less error than least squares."""
+    W, least = _least_squares(release)
+    B, scales = _factors(release), _scales(release.parts)
+    found, stated = (np.square(one * scales).sum(axis=1) for one in (least, B))
     worst = float(release.bias.max(initial=0.0))
     told = f", off by at most {worst:.3g} counts" if release.is_biased.any() else ""
-    return "B", f"{len(W):,} queries rebuilt from L_q by least squares{told}"
+    if release.plan is not None and release.plan.is_relaxed:
+        return "B", f"{len(W):,} queries rebuilt from L_q, on purpose not quite{told}"
+    is_possible = np.all(stated >= (1 - _SOLVED) * found)
+    _require(is_possible, folder / ARRAYS, "B has less error than any that rebuilds the queries")
+    if np.all(stated <= (1 + _SOLVED) * found):
+        y = np.concatenate([one.astype(float) for part in release.parts for one in part.numbers])
+        allowed = _SOLVED * release.std + _SAME * (np.abs(B) @ np.abs(y))
+        is_same = np.abs(least @ y - release.answers) <= allowed
+        _require(np.all(is_same), folder / ARRAYS, "B is not that of least squares")
+        return "B", f"{len(W):,} queries rebuilt from L_q by least squares{told}"
+    return "B", f"{len(W):,} queries rebuilt from L_q, not by least squares{told}"
 
 
-def _solved(release: Release) -> tuple[np.ndarray, np.ndarray]:
+def _least_squares(release: Release) -> tuple[np.ndarray, np.ndarray]:
     """W and the B of least error, by NumPy's least squares on noise of one size."""
     rows, blocks, _ = over_classes(release.workload, release.parts)
     W, scales = dense(rows), _scales(release.parts)
-    measured, columns = len(scales), W.shape[1]
-    require(8 * 6 * measured * columns, f"least squares of {measured} x {columns}", "check elsewhere")
+    size = f"{len(scales)} x {W.shape[1]}"
+    require(8 * 6 * len(scales) * W.shape[1], f"least squares of {size}", "verify elsewhere")
     L = np.vstack([dense(one) for one in blocks]) / scales[:, None]
-    B, *_ = np.linalg.lstsq(L.T, W.T, rcond=1e-11)
+    B, *_ = np.linalg.lstsq(L.T, W.T, rcond=_SMALLEST)
     return W, B.T / scales
+
+
+def _factors(release: Release) -> np.ndarray:
+    """B of all that was measured, side by side."""
+    return np.hstack([dense(one.B) for part in release.parts for one in part.strategy.blocks])
 
 
 def _scales(parts: tuple[Part, ...]) -> np.ndarray:
     """The standard deviation of each noisy integer."""
     return np.concatenate(
-        [
-            np.full(block.L.shape[0], np.sqrt(part.noise.variance))
-            for part in parts
-            for block in part.strategy.blocks
-        ]
+        [np.full(len(y), np.sqrt(part.noise.variance)) for part in parts for y in part.numbers]
     )
+
+
+def _answers(folder: Path, release: Release) -> tuple[str, str]:
+    """Every cell of both tables, from B, the noisy integers and the noise."""
+    found = answer_columns(release)
+    y = [np.abs(one.astype(float)) for part in release.parts for one in part.numbers]
+    allowed = _SAME * release.std + 1e-12 * (np.abs(_factors(release)) @ np.concatenate(y))
+    stated = _read_csv(folder / ANSWERS)
+    _require(list(stated) == list(found), folder / ANSWERS, "the columns are others")
+    for name, column in found.items():
+        if isinstance(column[0], float):
+            numbers = _numbers(folder / ANSWERS, stated[name])
+            is_same = len(numbers) == len(column)
+            is_same = is_same and bool(np.all(np.abs(numbers - column) <= allowed))
+            stated[name] = numbers.tolist()
+        else:
+            is_same = stated[name] == column
+        _require(is_same, folder / ANSWERS, f"{name} does not follow from what was measured")
+    is_same = _read_table(folder / TABLE) == stated
+    _require(is_same, folder / TABLE, f"it is not the table of {ANSWERS}")
+    return "answers", f"{len(release.names):,} with standard errors and intervals, in both tables"
+
+
+def _read_csv(path: Path) -> dict[str, Any]:
+    with path.open(newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    is_whole = all(len(row) == len(head) for row in rows)
+    _require(is_whole, path, "its lines differ in length")
+    return {name: [row[i] for row in rows] for i, name in enumerate(head)}
+
+
+def _numbers(path: Path, cells: list[str]) -> np.ndarray:
+    try:
+        return np.array([float(cell) for cell in cells])
+    except ValueError:
+        raise FileError(f"{path} does not hold together: a cell is no number") from None
+
+
+def _read_table(path: Path) -> dict[str, list[Any]]:
+    import pyarrow.parquet  # type: ignore[import-untyped, unused-ignore]
+
+    try:
+        return dict(pyarrow.parquet.read_table(path).to_pydict())
+    except Exception as error:  # pyarrow has a dozen of its own
+        raise FileError(f"{path} is damaged ({type(error).__name__})") from error
+
+
+def _bound(folder: Path, plan: Plan | None) -> list[tuple[str, str]]:
+    """(‖diag(√(w·p))·W·diag(√q)‖_*)² at the least variance of any noise, by NumPy's SVD."""
+    if plan is None or plan.certificate is None:
+        return []
+    certificate, weights = plan.certificate, plan.goal.weights
+    p, q = certificate.proof.p, certificate.proof.q
+    rows = np.sqrt(weights if p is None else weights * p / p.sum())
+    scaled = rows[:, None] * dense(plan.workload.matrix) * np.sqrt(q / q.sum())
+    nuclear = float(np.linalg.svd(scaled, compute_uv=False).sum())
+    needed = replace(plan.privacy, calibration="analytic")
+    bound = nuclear**2 * min(unit_variance(needed, kind) for kind in noises(needed))
+    stated = certificate.lower_bound
+    _require(abs(stated - bound) <= _SOLVED * bound, folder / MARK, "the bound is not proven by q")
+    return [("bound", f"no unbiased linear strategy has less error than {stated:,.6g}")]
+
+
+def _text(folder: Path, release: Release) -> tuple[str, str]:
+    is_same = (folder / README).read_bytes() == readme(release).encode()
+    _require(is_same, folder / README, "it does not say what the rest says")
+    return "text", f"{README} says the same"

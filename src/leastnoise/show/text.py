@@ -32,6 +32,7 @@ def plan_facts(plan: "Plan") -> list[tuple[str, str]]:
         ("promise", promise_text(plan.privacy, plan.noise)),
         ("strategy", f"{plan.mechanism}: {measured:,} numbers measured with {plan.noise} noise"),
         *((("note", plan.note),) if plan.note else ()),
+        *((("given", _given(plan)),) if plan.given else ()),
         ("accuracy", _accuracy(plan.std)),
         ("error", f"{plan.expected_error:,.6g} expected {_figure(plan.goal)}"),
         ("proof", _proof(plan)),
@@ -77,6 +78,11 @@ def number(value: Fraction | None) -> str:
     return f"{float(value):g}" if is_decimal else str(value)
 
 
+def _given(plan: "Plan") -> str:
+    numbers = sum(len(y) for part in plan.given for y in part.numbers)
+    return f"combined with {numbers:,} numbers measured before"
+
+
 def _figure(goal: Goal) -> str:
     what = "in total" if goal.objective == "total" else "of the worst answer"
     is_weighted = bool((goal.weights != 1).any())
@@ -92,6 +98,8 @@ def _accuracy(std: np.ndarray) -> str:
 
 def _proof(plan: "Plan") -> str:
     certificate = plan.certificate
+    if plan.given:
+        return "none: no bound is known for measurements that are combined"
     if certificate is None:
         return "none asked for: mechanism='auto' proves a lower bound"
     percent = 100 * max(certificate.gap, 0)
