@@ -31,9 +31,9 @@ def accounted(
     read = plan.checked(data)
     integers = plan.measurable.integers
     cost = charge(integers, plan.measurable.noise, plan.privacy)
-    account, others = ledger.charge(path, key, cost, integers.rows)
-    if others is not None:
-        return account, others
+    account = ledger.charge(path, key, cost, integers.rows)
+    if not isinstance(account, Account):
+        return account  # another process was faster, with the same key
     try:
         numbers = plan.measured(read)
         ledger.answer(path, account, numbers)

@@ -15,6 +15,7 @@ import numpy as np
 
 from leastnoise.answers.measured import Account, Part
 from leastnoise.answers.release import Release
+from leastnoise.data.files import counts_in
 from leastnoise.errors import InputError, LeastnoiseError, PlanError, PrivacyError
 from leastnoise.pricing import (
     Candidate,
@@ -40,7 +41,6 @@ from leastnoise.strategy.goal import Goal
 from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import History, Strategy
 from leastnoise.workload.workload import Workload
-
 
 Reading: TypeAlias = Callable[[], list[np.ndarray]]
 """Opens the data, when called: the counts of the classes of each block."""
@@ -120,11 +120,12 @@ class Plan:
         id: str | None = None,
         dataset: str | None = None,
     ) -> Release:
-        """Noisy answers for integer counts, one per cell, or for a function that gives them.
+        """Noisy answers for integer counts, one per cell: in hand, in a file (a `Path`), or what a
+        function gives.
 
         Without a ledger each call spends the promise again, and nobody keeps count. With one the
-        promise is charged to `dataset` before the counts are read (a function is called only then),
-        and the same `id` again gives the same answers, at no charge and without reading.
+        promise is charged to `dataset` before a file is opened or a function called, and the same
+        `id` again gives the same answers, at no charge and without either.
         """
         if ledger is None:
             if id is not None or dataset is not None:
@@ -137,6 +138,8 @@ class Plan:
     def checked(self, counts: Any) -> Reading:
         """Refuse what can be refused before data is read; the result reads it, class by class."""
         check_public(self.measurable.integers, self.measurable.noise, self.privacy)
+        if isinstance(counts, Path):
+            counts = counts_in(counts)
         if callable(counts):
             return lambda: self._grouped(counts())
         at_hand = self._grouped(counts)

@@ -84,9 +84,7 @@ class Estimate:
         )
 
 
-def answered_by(
-    workload: Workload, parts: Sequence[Part]
-) -> tuple[tuple[Part, ...], np.ndarray]:
+def answered_by(workload: Workload, parts: Sequence[Part]) -> tuple[tuple[Part, ...], np.ndarray]:
     """The parts with B for these queries, and the bias; refused where any is not covered."""
     estimate = Estimate(workload, parts)
     missing = [

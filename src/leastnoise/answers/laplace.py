@@ -27,9 +27,7 @@ _MOST_PATHS = 5  # two in practice
 _TOGETHER = 16  # factors of M multiplied before a logarithm is taken; no overflow up to |θ| = 1e9
 
 
-def half_widths(
-    weights: np.ndarray, misses: float, normal: np.ndarray | float = 0.0
-) -> np.ndarray:
+def half_widths(weights: np.ndarray, misses: float, normal: np.ndarray | float = 0.0) -> np.ndarray:
     """For each row of weights ≥ 0 the q with P(|Σⱼ weightsⱼ·Xⱼ + normal·N| > q) = misses, X of
     scale 1 and N normal; no row of weights may be all zero."""
     spread = np.sqrt(2 * np.square(weights).sum(axis=1) + np.square(normal))

@@ -8,10 +8,12 @@ import typer
 from rich.console import Console
 
 import leastnoise
+from leastnoise.cli.budget import budget
 from leastnoise.cli.compare import compare
 from leastnoise.cli.demo import demo
 from leastnoise.cli.plan import plan
 from leastnoise.cli.release import release
+from leastnoise.cli.verify import verify
 from leastnoise.errors import LeastnoiseError
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -26,6 +28,8 @@ app = typer.Typer(
 )
 for verb in (demo, plan, compare, release):
     app.command(verb.__name__)(verb)
+app.add_typer(budget)
+app.command(verify.__name__)(verify)
 
 
 def _version(is_wanted: bool) -> None:

@@ -76,7 +76,7 @@ class Book:
         return entry
 
     def put(self, entry: int, content: bytes) -> None:
-        """Bytes that belong to an entry, in place of any before; its body should hold their hash."""
+        """Bytes that belong to an entry, whose body should hold their hash."""
         self._connection.execute("INSERT OR REPLACE INTO numbers VALUES (?, ?)", (entry, content))
 
     def take(self, entry: int) -> None:

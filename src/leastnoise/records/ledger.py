@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from leastnoise.release.budget import Balance, Charge, balance, require_room
 from leastnoise.release.privacy import Privacy
 
 BUDGET, CHARGE, ANSWER = "budget", "charge", "answer"
+
+Stored: TypeAlias = tuple[Account, list[np.ndarray]]
+"""Who paid, and the noisy integers."""
 
 _LONGEST_NAME = 200
 _RESERVE = 4 * 4096  # bytes beside the numbers: pages for the entry that will tell of them
@@ -104,13 +107,13 @@ def dataset_of(path: Path, dataset: str | None) -> str:
     return dataset
 
 
-def stored(path: Path, key: Key) -> tuple[Account, list[np.ndarray]] | None:
+def stored(path: Path, key: Key) -> Stored | None:
     """The numbers of a release that was made before; None where its id is free."""
     with reading(path) as book:
         return _stored(book, key)
 
 
-def charge(path: Path, key: Key, cost: Charge, rows: int) -> tuple[Account, list[np.ndarray] | None]:
+def charge(path: Path, key: Key, cost: Charge, rows: int) -> Stored | Account:
     """Charge the key, for good, before anything is read; the numbers too if another was faster.
 
     Room for the numbers is taken in the same moment, so that a disk that fills up later does not
@@ -123,9 +126,10 @@ def charge(path: Path, key: Key, cost: Charge, rows: int) -> tuple[Account, list
         statement = _statement(book, _budget(book, key.dataset))
         _require_same_unit(statement.budget, key.privacy)
         require_room(statement.budget, [one.charge for one in statement.spendings], cost)
-        entry = book.append(CHARGE, key.dataset, key.id, key.facts() | {"spent": charge_facts(cost)})
+        facts = key.facts() | {"spent": charge_facts(cost)}
+        entry = book.append(CHARGE, key.dataset, key.id, facts)
         book.put(entry.number, bytes(8 * rows + _RESERVE))
-    return Account(key.dataset, key.id, entry.hash), None
+    return Account(key.dataset, key.id, entry.hash)
 
 
 def answer(path: Path, account: Account, numbers: Sequence[np.ndarray]) -> None:
@@ -142,7 +146,7 @@ def answer(path: Path, account: Account, numbers: Sequence[np.ndarray]) -> None:
         book.put(entry.number, content)
 
 
-def _stored(book: Book, key: Key) -> tuple[Account, list[np.ndarray]] | None:
+def _stored(book: Book, key: Key) -> Stored | None:
     charged = _find(book, CHARGE, key.dataset, key.id)
     if charged is None:
         return None

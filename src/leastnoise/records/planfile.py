@@ -16,7 +16,7 @@ from leastnoise.pricing import Candidate, Certificate, Measurable, Proof, requir
 from leastnoise.records.facts import noise_facts, pack, privacy_facts, privacy_of, unpack
 from leastnoise.records.fingerprint import part_hash
 from leastnoise.records.folder import whole_folder
-from leastnoise.release.calibrate import Noise, calibrate
+from leastnoise.release.calibrate import calibrate
 from leastnoise.release.integers import integer_strategy
 from leastnoise.release.measure import check_headroom
 from leastnoise.request import require_countable

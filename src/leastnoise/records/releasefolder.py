@@ -5,7 +5,7 @@
     release.json                   whom it protects, the promise, the noise, exact; and hashes
     README.txt                     the same in plain words
 
-Nothing in it is of the data but the noisy integers. The same release is written byte for byte alike.
+Nothing in it is of the data but the noisy integers. The same release is written alike to the byte.
 """
 
 import csv
@@ -51,9 +51,8 @@ from leastnoise.workload.workload import Workload
 FORMAT = 2
 MARK = "release.json"
 CONFIDENCE = 0.95
-ANSWERS, TABLE, ARRAYS, README = (
-    "answers.csv", "answers.parquet", "measurements.npz", "README.txt",
-)  # fmt: skip
+FILES = ("answers.csv", "answers.parquet", "measurements.npz", "README.txt")
+ANSWERS, TABLE, ARRAYS, README = FILES
 
 
 def save(release: Release, path: Path) -> None:
@@ -65,7 +64,7 @@ def save(release: Release, path: Path) -> None:
         np.savez(folder / ARRAYS, allow_pickle=False, **release_arrays(release))
         (folder / README).write_text(readme(release), encoding="utf-8")
         facts = release_facts(release)
-        facts["files"] = {name: file_hash(folder / name) for name in (ANSWERS, TABLE, ARRAYS, README)}
+        facts["files"] = {name: file_hash(folder / name) for name in FILES}
         facts["hash"] = digest(facts, {})
         text = json.dumps(facts, indent=1, ensure_ascii=False)
         (folder / MARK).write_text(text + "\n", encoding="utf-8")
@@ -198,9 +197,7 @@ def release_arrays(release: Release) -> dict[str, np.ndarray]:
     plan = _own_plan(release)
     if plan is not None:
         arrays = {
-            name: array
-            for name, array in public_arrays(plan).items()
-            if not _is_of_block(name)
+            name: array for name, array in public_arrays(plan).items() if not _is_of_block(name)
         }
     else:
         arrays = {"cells": release.workload.cells, **pack("workload", release.workload.matrix)}
@@ -242,9 +239,7 @@ def _plan_facts(facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _part(
-    i: int, facts: dict[str, Any], arrays: dict[str, np.ndarray], workload: Workload
-) -> Part:
+def _part(i: int, facts: dict[str, Any], arrays: dict[str, np.ndarray], workload: Workload) -> Part:
     """A measurement whose noise keeps its promise, and the B of these queries."""
     own = {name.removeprefix(f"{i}."): array for name, array in arrays.items()}
     blocks = tuple(block_of(j, own, len(workload)) for j in range(facts["blocks"]))

@@ -26,6 +26,7 @@ from leastnoise.records.planfile import arrays_of
 from leastnoise.records.releasefolder import (
     ANSWERS,
     ARRAYS,
+    FILES,
     MARK,
     README,
     TABLE,
@@ -107,7 +108,7 @@ def _facts(folder: Path, stated: dict[str, Any], release: Release) -> tuple[str,
     off = abs(stated["largest_bias"] - found["largest_bias"])
     is_close = off <= _SAME * found["largest_bias"] + _UNSEEN * release.std.max()
     _require(is_close, folder / MARK, "largest_bias does not follow from the rest")
-    _require(set(stated["files"]) == {ANSWERS, TABLE, ARRAYS, README}, folder / MARK, "files")
+    _require(set(stated["files"]) == set(FILES), folder / MARK, "files are missing or new")
     hashes = ", ".join(one["plan_hash"][:12] for one in found["measurements"])
     return "facts", f"promise, sensitivity, noise, what was spent, plan {hashes}"
 

@@ -115,8 +115,8 @@ def _is_promised(budget: Privacy, spent: Sequence[Charge], new: Charge) -> bool:
         return False
     pure, later = _phases(spent)
     before = sum((_given(one.epsilon) for one in pure), Fraction(0))
-    return not later and before + new.epsilon <= _given(budget.epsilon) and (
-        new.delta <= budget.delta
+    return (
+        not later and before + new.epsilon <= _given(budget.epsilon) and (new.delta <= budget.delta)
     )
 
 
