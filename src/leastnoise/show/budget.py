@@ -44,22 +44,29 @@ def _cost(charge: Charge) -> str:
 
 
 def _standing(statement: "Statement") -> list[str]:
+    """What is spent of ε and ρ, and what is left: the one or the other where both are for it."""
     now, budget = statement.balance, statement.budget
-    lines = [f"spent {now.unit} = {_short(now.spent)}, left {now.unit} = {_short(now.left)}"]
-    if now.unit == "ρ" and budget.rho is None:
-        lines = [_converted(statement), *lines]
+    spent = [f"ε = {_short(now.epsilon_spent)}"] if now.epsilon_left is not None else []
+    if now.rho_left is not None:
+        spent.append(f"ρ = {_short(now.rho_spent)}{_converted(now.rho_spent, budget)}")
+    left = [
+        f"{unit} = {_short(most)}{noise if len(spent) > 1 else ''}"
+        for unit, most, noise in (
+            ("ε", now.epsilon_left, " for Laplace noise"),
+            ("ρ", now.rho_left, " for Gaussian noise"),
+        )
+        if most is not None
+    ]
+    lines = [f"spent {' and '.join(spent)}; left {' or '.join(left)}"]
     charges = [one.charge for one in statement.spendings]
-    if charges:
-        lines += _pld(charges, budget)
-    return lines
+    return [*lines, *(_pld(charges, budget) if charges else [])]
 
 
-def _converted(statement: "Statement") -> str:
-    """The ρ of an (ε, δ) budget as ε at its δ."""
-    now, budget = statement.balance, statement.budget
-    spent = float(now.before) + least_epsilon(now.spent, budget.delta)
-    line = f"spent ε = {spent:.4g} of {number(budget.epsilon)} at δ = {number(budget.delta)}"
-    return f"{line}, {_short(now.before)} of it before any Gaussian noise" if now.before else line
+def _converted(rho: Fraction, budget: Privacy) -> str:
+    """What ρ of Gaussian noise is worth at the δ of a budget."""
+    if not (rho and budget.delta):
+        return ""
+    return f" (ε = {least_epsilon(rho, budget.delta):.4g} at δ = {number(budget.delta)})"
 
 
 def _pld(charges: Sequence[Charge], budget: Privacy) -> list[str]:
