@@ -14,6 +14,7 @@ from leastnoise.errors import InputError, LeastnoiseError
 from leastnoise.records import ledger
 from leastnoise.records.fingerprint import plan_hash
 from leastnoise.release.budget import charge
+from leastnoise.release.measure import check_public
 
 if TYPE_CHECKING:
     from leastnoise.plan import Plan
@@ -29,8 +30,9 @@ def accounted(
     if found := ledger.stored(path, key):
         return found
     read = plan.checked(data)
-    integers = plan.measurable.integers
-    cost = charge(integers, plan.measurable.noise, plan.privacy)
+    integers, noise = plan.measurable.integers, plan.measurable.noise
+    check_public(integers, noise, plan.privacy)
+    cost = charge(integers, noise, plan.privacy)
     account = ledger.charge(path, key, cost, integers.rows)
     if not isinstance(account, Account):
         return account  # another process was faster, with the same key

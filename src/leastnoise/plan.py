@@ -32,7 +32,7 @@ from leastnoise.pricing import (
 from leastnoise.rehearsal.mwem import MECHANISM as MWEM
 from leastnoise.rehearsal.mwem import Rehearsal, rehearsal
 from leastnoise.release.counts import checked_counts, class_counts
-from leastnoise.release.measure import check_public, measure
+from leastnoise.release.measure import measure
 from leastnoise.release.privacy import Privacy
 from leastnoise.request import Request, request
 from leastnoise.strategy.ascent import Progress
@@ -137,7 +137,6 @@ class Plan:
 
     def checked(self, counts: Any) -> Reading:
         """Refuse what can be refused before data is read; the result reads it, class by class."""
-        check_public(self.measurable.integers, self.measurable.noise, self.privacy)
         if isinstance(counts, Path):
             counts = counts_in(counts)
         if callable(counts):

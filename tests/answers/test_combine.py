@@ -16,7 +16,7 @@ from leastnoise.answers.combine import COVERED, Estimate
 from leastnoise.answers.laplace import half_widths
 from leastnoise.errors import InputError, LeastnoiseError, PlanError
 
-RUNS = 3_000
+RUNS = 1_500
 COUNTS = np.array([100, 50, 30, 20])
 OTHERS = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1]])
 PROMISES: dict[str, dict[str, Any]] = {
@@ -112,9 +112,9 @@ def test_cells_that_were_measured_and_are_not_asked_for() -> None:
 
 
 def test_a_large_domain_is_not_made_dense() -> None:
-    cells = 20_000
+    cells = 4_000
     release = ln.plan(ln.identity(cells), epsilon=1, mechanism="nod").release([1] * cells)
-    answered = release.answer(ln.ranges(cells, [(0, 99), (5, 19_999)]))
+    answered = release.answer(ln.ranges(cells, [(0, 99), (5, 3_999)]))
     assert answered.std**2 == pytest.approx([200, 2 * (cells - 5)])
 
 
@@ -147,7 +147,7 @@ def test_combined_answers_reach_the_error_that_was_predicted(old: str, new: str)
     plan = given(old, new)
     off = np.array([one.answers for one in combined(old, new)]) - OTHERS @ COUNTS
     allowed = 6 * np.sqrt(5 / RUNS)  # kurtosis at most 6
-    for fudge, is_right in ((1.0, True), (1.3, False)):
+    for fudge, is_right in ((1.0, True), (1.4, False)):
         ratios = np.square(off).mean(axis=0) / (fudge * plan.std) ** 2
         assert bool((np.abs(ratios - 1) < allowed).all()) == is_right
     assert (np.abs(off.mean(axis=0)) < 6 * plan.std / np.sqrt(RUNS)).all()

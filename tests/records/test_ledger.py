@@ -173,9 +173,7 @@ def test_a_kernel_that_would_refuse_does_so_before_the_charge(
 
 def test_several_datasets_have_budgets_of_their_own(book: Path) -> None:
     ledger.create(book, "staff", promise(epsilon="1/10"))
-    with pytest.raises(
-        InputError, match="several datasets; give dataset= as one of"
-    ):
+    with pytest.raises(InputError, match="several datasets; give dataset= as one of"):
         PLAN.release(closed, ledger=book, id="q1")
     one = PLAN.release(COUNTS, ledger=book, dataset="staff", id="q1")
     two = PLAN.release(COUNTS, ledger=book, dataset="patients", id="q1")
@@ -187,9 +185,7 @@ def test_several_datasets_have_budgets_of_their_own(book: Path) -> None:
 def test_a_budget_protects_one_unit(book: Path) -> None:
     for other in ({"max_rows": 2}, {"neighbors": "change_one"}):
         plan = ln.plan(STATES, epsilon="1/10", **other)
-        with pytest.raises(
-            PrivacyError, match=r"the budget protects max_rows=1, neighbors="
-        ):
+        with pytest.raises(PrivacyError, match=r"the budget protects max_rows=1, neighbors="):
             plan.release(closed, ledger=book, id="q1")
     ledger.create(book, "visits", promise(epsilon=1, max_rows=2))
     plan = ln.plan(STATES, epsilon="1/10", max_rows=2)

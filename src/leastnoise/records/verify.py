@@ -40,7 +40,7 @@ from leastnoise.release.calibrate import unit_variance
 from leastnoise.release.integers import integer_strategy
 from leastnoise.show.readme import readme
 from leastnoise.show.table import Table
-from leastnoise.show.text import number
+from leastnoise.show.text import account_text, number
 from leastnoise.workload.matrices import dense
 
 _TAKEN = ("versions", "files", "hash")  # of release.json: nothing to compute them from
@@ -87,6 +87,7 @@ def verify(path: str | Path) -> Verified:
         _answers(folder, release),
         *_bound(folder, release.plan),
         _text(folder, release),
+        *(("account", account_text(part)) for part in release.parts),
     ]
     return Verified(folder, tuple(checks))
 

@@ -63,11 +63,14 @@ def unit_text(privacy: Privacy) -> str:
 
 def spending_text(part: "Part") -> str:
     """What a measurement promised, and who keeps count of it."""
-    promise = promise_text(part.privacy, part.noise.kind)
+    return f"{promise_text(part.privacy, part.noise.kind)}; {account_text(part)}"
+
+
+def account_text(part: "Part") -> str:
+    """The charge that paid for a measurement, or that there is none."""
     if part.account is None:
-        return f"{promise}; unaccounted: no ledger keeps count of it"
-    account = part.account
-    return f"{promise}; charged to dataset {account.dataset!r} as {account.id!r}"
+        return "unaccounted: no ledger keeps count of it"
+    return f"charged to dataset {part.account.dataset!r} as {part.account.id!r}"
 
 
 def number(value: Fraction | None) -> str:
