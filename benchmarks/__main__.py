@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks import noises, paper, pure, spine
+from benchmarks import budget, noises, paper, pure, spine
 from benchmarks.rows import Row, Section
 
 SECTIONS: tuple[Section, ...] = (
@@ -12,6 +12,7 @@ SECTIONS: tuple[Section, ...] = (
     *noises.SECTIONS,
     *paper.SECTIONS,
     *pure.SECTIONS,
+    *budget.SECTIONS,
 )
 
 

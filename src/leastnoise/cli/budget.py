@@ -36,16 +36,6 @@ budget = typer.Typer(
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, an SQLite file.")]
 
 
-@budget.command(_SHOW, hidden=True)
-def show(file: _File) -> None:
-    """Show what is spent and left of every budget in FILE, release by release."""
-    console = screen()
-    for statement in ledger.statements(file):
-        console.print(f"{statement_table(statement)}\n")
-    console.print(f"{file} ends with entry {ledger.last_hash(file)};")
-    console.print("noted elsewhere, that tells this ledger from an older copy of it.")
-
-
 @budget.command()
 def create(
     file: _File,
@@ -65,3 +55,13 @@ def create(
     promised = promise(epsilon, delta, rho, max_rows, neighbors)
     ledger.create(file, dataset, promised)
     screen().print(f"{budget_text(dataset, promise_text(promised, 'laplace'))}; kept in {file}")
+
+
+@budget.command(_SHOW, hidden=True)
+def show(file: _File) -> None:
+    """Show what is spent and left of every budget in FILE, release by release."""
+    console = screen()
+    for statement in ledger.statements(file):
+        console.print(f"{statement_table(statement)}\n")
+    console.print(f"{file} ends with entry {ledger.last_hash(file)};")
+    console.print("noted elsewhere, that tells this ledger from an older copy of it.")
