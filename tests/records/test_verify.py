@@ -343,6 +343,18 @@ def test_real_and_relaxed_strategies_pass_too(options: dict[str, Any], tmp_path:
     assert "B " in str(ln.verify(tmp_path / "out"))
 
 
+@pytest.mark.parametrize("weights", [None, [0, 1, 1]])
+def test_large_sparse_strategies_are_solved_query_by_query(
+    weights: list[int] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = ln.plan(np.tril(np.ones((3, 3))), epsilon=1, weights=weights)
+    plan.release([1, 2, 3]).save(tmp_path / "out")
+    dense = ln.verify(tmp_path / "out")
+    monkeypatch.setattr("leastnoise.records.verify._LARGE", 1)
+    assert ln.verify(tmp_path / "out").checks == dense.checks
+    assert "3 queries rebuilt from L_q, by least squares" in str(dense)
+
+
 def test_places_that_hold_no_release(tmp_path: Path) -> None:
     ln.plan(STATES, epsilon=1).save(tmp_path / "plan")
     for place in ("nowhere", "plan", "."):

@@ -10,10 +10,12 @@ import csv
 import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
 
 from leastnoise.answers.combine import over_classes
 from leastnoise.answers.measured import Part
@@ -47,6 +49,9 @@ _TAKEN = ("versions", "files", "hash")  # of release.json: nothing to compute th
 _SAME = 1e-9  # relative: what sums of doubles may differ by from machine to machine
 _SOLVED = 1e-6  # relative: what two ways to solve least squares, or for singular values, may
 _SMALLEST = 1e-11  # of the largest singular value: beyond it lies rounding
+_ROUNDING = 1e-12  # relative: of a sum of products
+_LARGE = 2**24  # entries of L beyond which it is kept sparse
+_MOST_STEPS = 2_000
 _UNSEEN = 1e-4  # of a standard error: a bias of rounding in B·L, which is noise itself
 
 
@@ -162,47 +167,56 @@ def _noise(folder: Path, part: Part) -> tuple[str, str]:
 def _reconstruction(folder: Path, release: Release) -> tuple[str, str]:
     """B·L_q is W up to the bias that is told; where B has no more error than that of least squares,
     it gives the same answers."""
-    W, least = _least_squares(release)
-    B, scales = _factors(release), _scales(release.parts)
-    found, stated = (np.square(one * scales).sum(axis=1) for one in (least, B))
+    least = _least_squares(release)
+    y = np.concatenate([_scaled(part, one) for part in release.parts for one in part.numbers])
+    found, stated = np.square(least).sum(axis=1), np.square(release.std)
     is_least = np.abs(stated - found) <= _SOLVED * found
-    y = np.concatenate([one.astype(float) for part in release.parts for one in part.numbers])
-    allowed = _SOLVED * release.std + _SAME * (np.abs(B) @ np.abs(y))
+    allowed = _SOLVED * release.std + _SAME * _sizes(release)
     is_same = np.abs(least @ y - release.answers) <= allowed
     _require(np.all(is_same | ~is_least), folder / ARRAYS, "B does not rebuild the queries")
     how = "by least squares" if is_least.all() else f"{is_least.sum():,} by least squares"
     told = f", off by at most {release.bias.max():.3g} counts" if release.is_biased.any() else ""
-    return "B", f"{len(W):,} queries rebuilt from L_q, {how}{told}"
+    return "B", f"{len(least):,} queries rebuilt from L_q, {how}{told}"
 
 
-def _least_squares(release: Release) -> tuple[np.ndarray, np.ndarray]:
-    """W and the B of least error, by NumPy's least squares on noise of one size."""
-    rows, blocks, _ = over_classes(release.workload, release.parts)
-    W, scales = dense(rows), _scales(release.parts)
-    size = f"{len(scales)} x {W.shape[1]}"
-    require(8 * 6 * len(scales) * W.shape[1], f"least squares of {size}", "verify elsewhere")
-    L = np.vstack([dense(one) for one in blocks]) / scales[:, None]
-    B, *_ = np.linalg.lstsq(L.T, W.T, rcond=_SMALLEST)
-    return W, B.T / scales
+def _least_squares(release: Release) -> np.ndarray:
+    """B of least error for noise of standard deviation 1, which L and y are scaled to: by NumPy, or
+    query by query with LSQR where L is large and sparse."""
+    from scipy.sparse.linalg import lsqr
 
-
-def _factors(release: Release) -> np.ndarray:
-    """B of all that was measured, side by side."""
-    return np.hstack([dense(one.B) for part in release.parts for one in part.strategy.blocks])
-
-
-def _scales(parts: tuple[Part, ...]) -> np.ndarray:
-    """The standard deviation of each noisy integer."""
-    return np.concatenate(
-        [np.full(len(y), np.sqrt(part.noise.variance)) for part in parts for y in part.numbers]
+    W, blocks, _ = over_classes(release.workload, release.parts)
+    parts = [part for part in release.parts for _ in part.strategy.blocks]
+    L = sparse.vstack([_scaled(part, one) for part, one in zip(parts, blocks, strict=True)])
+    rows, columns = L.shape
+    require(
+        8 * rows * len(release.names), f"B of {len(release.names)} x {rows}", "verify elsewhere"
     )
+    if rows * columns > _LARGE:
+        solve = partial(lsqr, L.T, atol=_ROUNDING, btol=_ROUNDING, iter_lim=_MOST_STEPS)
+        return np.array([solve(row)[0] for row in W.toarray()])
+    B, *_ = np.linalg.lstsq(L.toarray().T, W.toarray().T, rcond=_SMALLEST)
+    return np.asarray(B.T)
+
+
+def _scaled(part: Part, numbers: Any) -> Any:
+    """Divided by the standard deviation of the part's noise."""
+    return numbers * (1 / np.sqrt(part.noise.variance))
+
+
+def _sizes(release: Release) -> np.ndarray:
+    """|B|·|y| of each query: what its answer is a sum of, for the rounding of it."""
+    blocks = [
+        (block.B, y)
+        for part in release.parts
+        for block, y in zip(part.strategy.blocks, part.numbers, strict=True)
+    ]
+    return np.asarray(sum(np.asarray(abs(B) @ np.abs(y.astype(float))) for B, y in blocks))
 
 
 def _answers(folder: Path, release: Release) -> tuple[str, str]:
     """Every cell of both tables, from B, the noisy integers and the noise."""
     found = answer_columns(release)
-    y = [np.abs(one.astype(float)) for part in release.parts for one in part.numbers]
-    allowed = _SAME * release.std + 1e-12 * (np.abs(_factors(release)) @ np.concatenate(y))
+    allowed = _SAME * release.std + _ROUNDING * _sizes(release)
     stated = _read_csv(folder / ANSWERS)
     _require(list(stated) == list(found), folder / ANSWERS, "the columns are others")
     for name, column in found.items():
@@ -247,9 +261,9 @@ def _bound(folder: Path, plan: Plan | None) -> list[tuple[str, str]]:
     """(‖diag(√(w·p))·W·diag(√q)‖_*)² at the least variance of any noise, by NumPy's SVD."""
     if plan is None or plan.certificate is None:
         return []
-    certificate, weights = plan.certificate, plan.goal.weights
+    certificate = plan.certificate
     p, q = certificate.proof.p, certificate.proof.q
-    rows = np.sqrt(weights if p is None else weights * p / p.sum())
+    rows = plan.goal.row_factors * (1 if p is None else np.sqrt(p / p.sum()))
     scaled = rows[:, None] * dense(plan.workload.matrix) * np.sqrt(q / q.sum())
     nuclear = float(np.linalg.svd(scaled, compute_uv=False).sum())
     needed = replace(plan.privacy, calibration="analytic")
