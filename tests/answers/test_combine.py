@@ -98,6 +98,14 @@ def test_a_query_is_covered_or_not_whatever_its_size() -> None:
         release.answer([[1e6, 1e6, 0, 0], [1e-9, 0, 0, 0]])
 
 
+@pytest.mark.parametrize("more", [1e-2, 1e-5, 1e-7])
+def test_a_query_that_is_hardly_off_is_off(more: float) -> None:
+    """Not a sum of what was measured, by a little: with up to 2³² people that is not nothing."""
+    release = ln.plan(STATES, epsilon=1).release(COUNTS)
+    with pytest.raises(PlanError, match="1 of 1 queries are not covered"):
+        release.answer([[1 + more, 1, 0, 0]])
+
+
 def test_other_cells_are_another_domain() -> None:
     release = ln.plan(STATES, epsilon=1).release(COUNTS)
     with pytest.raises(InputError, match="over the 4 cells of the release, not 5"):

@@ -21,13 +21,12 @@ from leastnoise.errors import InputError, PlanError
 from leastnoise.memory import require
 from leastnoise.strategy.strategy import Block, Strategy, rebuild
 from leastnoise.workload.fit import REBUILT
-from leastnoise.workload.matrices import Matrix, dense, row_sizes
+from leastnoise.workload.matrices import Matrix, dense, row_sizes, row_sums
 from leastnoise.workload.rational import sharpened
 from leastnoise.workload.workload import UNUSED, Workload
 
 COVERED = 1e-4
-"""A query is covered if what is left is below this fraction of its largest entry; more than 1e-9
-is left only where the strategy was rounded, and is told as bias."""
+"""What is left of a covered query is below this fraction of its largest entry, in any case."""
 
 _SMALLEST = 1e-11  # of the largest singular value: rounding of doubles
 _NAMED = 5  # queries in a refusal
@@ -54,8 +53,14 @@ class Estimate:
 
     @property
     def is_covered(self) -> np.ndarray:
-        """Which queries are sums of what was measured."""
-        return self.off <= COVERED * row_sizes(self.workload.matrix)
+        """Which queries are sums of what was measured.
+
+        Where L was rounded to a lattice, by ½ at most, a sum of the rows that were meant leaves up
+        to ½‖Bᵢ‖₁, which is told as bias; twice that is allowed, because B is not quite the same.
+        """
+        rounding = np.sum([row_sums(one) for one in self._B], axis=0)
+        sizes = row_sizes(self.workload.matrix)
+        return self.off <= REBUILT * sizes + np.minimum(COVERED * sizes, rounding)
 
     @property
     def rest(self) -> Workload:
