@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks import experiments, noises, paper, pure, spine
+from benchmarks import budget, experiments, noises, paper, pure, spine
 from benchmarks.rows import Row, Section
 
 SECTIONS: tuple[Section, ...] = (
@@ -13,6 +13,7 @@ SECTIONS: tuple[Section, ...] = (
     *paper.SECTIONS,
     *pure.SECTIONS,
     *experiments.SECTIONS,
+    *budget.SECTIONS,
 )
 LONG: tuple[Section, ...] = experiments.LONG
 """An hour or more each: run where `--only` names them."""

@@ -14,7 +14,8 @@ from leastnoise.errors import (
     TooLargeError,
 )
 from leastnoise.plan import Plan, plan
-from leastnoise.records.planfile import load
+from leastnoise.records.load import load
+from leastnoise.records.verify import Verified, verify
 from leastnoise.rehearsal.mwem import Rehearsal
 from leastnoise.rehearsal.simulate import rehearse
 from leastnoise.strategy.bounds import Bounds
@@ -37,6 +38,7 @@ __all__ = [
     "Release",
     "TooLargeError",
     "Usefulness",
+    "Verified",
     "Workload",
     "bounds",
     "compare",
@@ -47,4 +49,5 @@ __all__ = [
     "ranges",
     "rehearse",
     "usefulness",
+    "verify",
 ]

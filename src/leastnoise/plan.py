@@ -6,14 +6,16 @@ No counts are needed for any of it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from leastnoise.answers.measured import Account, Part
 from leastnoise.answers.release import Release
+from leastnoise.data.files import counts_in
 from leastnoise.errors import InputError, LeastnoiseError, PlanError, PrivacyError
 from leastnoise.pricing import (
     Candidate,
@@ -28,7 +30,7 @@ from leastnoise.pricing import (
     trials,
 )
 from leastnoise.rehearsal.mwem import MECHANISM as MWEM
-from leastnoise.rehearsal.mwem import rehearsal
+from leastnoise.rehearsal.mwem import Rehearsal, rehearsal
 from leastnoise.release.counts import checked_counts, class_counts
 from leastnoise.release.measure import measure
 from leastnoise.release.privacy import Privacy
@@ -36,8 +38,12 @@ from leastnoise.request import Request, request
 from leastnoise.strategy.ascent import Progress
 from leastnoise.strategy.choose import Attempt, attempts
 from leastnoise.strategy.goal import Goal
+from leastnoise.strategy.problem import Problem
 from leastnoise.strategy.strategy import History, Strategy
 from leastnoise.workload.workload import Workload
+
+Reading: TypeAlias = Callable[[], list[np.ndarray]]
+"""Opens the data, when called: the counts of the classes of each block."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +59,7 @@ class Plan:
     candidates: tuple[Candidate, ...]
     note: str = ""
     history: History | None = None
+    given: tuple[Part, ...] = ()
 
     @property
     def strategy(self) -> Strategy:
@@ -97,24 +104,61 @@ class Plan:
     @cached_property
     def std(self) -> np.ndarray:
         """The standard error of each answer."""
-        return np.sqrt(self.measurable.noise.variance * self.strategy.row_squares)
+        variances = self.measurable.noise.variance * self.strategy.row_squares
+        return np.sqrt(sum((part.variances for part in self.given), variances))
 
     @property
     def expected_error(self) -> float:
         """Σ wᵢ·stdᵢ², or maxᵢ wᵢ·stdᵢ² if the plan is for the worst query; wᵢ = 1 unless given."""
         return self.goal.of(self.std**2)
 
-    def release(self, counts: Any) -> Release:
-        """Noisy answers for integer counts, one per cell. Each call spends the promise again."""
+    def release(
+        self,
+        counts: Any,
+        *,
+        ledger: str | Path | None = None,
+        id: str | None = None,
+        dataset: str | None = None,
+    ) -> Release:
+        """Noisy answers for integer counts, one per cell: in hand, in a file (a `Path`), or what a
+        function gives.
+
+        Without a ledger each call spends the promise again, and nobody keeps count. With one the
+        promise is charged to `dataset` before a file is opened or a function called, and the same
+        `id` again gives the same answers, at no charge and without either.
+        """
+        if ledger is None:
+            if id is not None or dataset is not None:
+                raise InputError("id and dataset are for a ledger; give ledger= too")
+            return self.released(None, self.measured(self.checked(counts)))
+        from leastnoise.accounting import accounted
+
+        return self.released(*accounted(self, counts, Path(ledger), dataset, id))
+
+    def checked(self, counts: Any) -> Reading:
+        """Refuse what can be refused before data is read; the result reads it, class by class."""
+        if isinstance(counts, Path):
+            counts = counts_in(counts)
+        if callable(counts):
+            return lambda: self._grouped(counts())
+        at_hand = self._grouped(counts)
+        return lambda: at_hand
+
+    def _grouped(self, counts: Any) -> list[np.ndarray]:
+        """Counts of cells as counts of each block's classes."""
+        checked = checked_counts(counts, self.workload.shape[1], self.max_total)
+        return [class_counts(checked, one.cells, one.L.shape[1]) for one in self.strategy.blocks]
+
+    def measured(self, read: Reading) -> tuple[np.ndarray, ...]:
+        """The noisy integers: data is read here, and nowhere else."""
         parts = self.measurable
-        checked = checked_counts(counts, self.workload.shape[1], parts.integers.max_total)
-        grouped = [
-            class_counts(checked, block.cells, block.L.shape[1]) for block in self.strategy.blocks
-        ]
-        noisy = measure(grouped, parts.integers, parts.noise, self.privacy)
-        return Release(
-            self.workload.names, self.privacy, self.strategy, parts.noise, parts.bias, noisy
-        )
+        return measure(read(), parts.integers, parts.noise, self.privacy)
+
+    def released(self, account: Account | None, numbers: Sequence[np.ndarray]) -> Release:
+        """The answers that follow from noisy integers, without the data."""
+        noise = self.measurable.noise
+        part = Part(self.strategy, noise, self.privacy, self.max_total, tuple(numbers), account)
+        return Release(self.workload, (part, *self.given), self.bias, self)
 
     def summary(self) -> str:
         """The plan in a few lines for a person."""
@@ -154,6 +198,7 @@ def plan(
     deadline: float | None = None,
     callback: Callable[[Progress], object] | None = None,
     seed: int = 0,
+    given: Release | None = None,
     **settings: Any,
 ) -> Plan:
     """The most accurate way found to answer `queries` under the promise.
@@ -171,6 +216,7 @@ def plan(
     deadline   seconds after which a search stops and its best is used
     callback   called with a `Progress` at every step of a search
     seed       of the random starts of a search; never of noise
+    given      a release of the same table: what it does not answer is measured, and both combined
     settings   what the mechanism itself takes, such as branching= of "hierarchical"
 
     Searches run where `queries` live: a torch tensor on a GPU is optimised there. The mechanism
@@ -195,14 +241,17 @@ def plan(
         seed=seed,
     )
     if mechanism == MWEM:
-        if "laplace" not in asked.noises:
-            raise InputError(
-                "mechanism 'mwem' is for laplace noise; give epsilon, and no other noise"
-            )
-        given = (asked.problem.workload, asked.problem.goal, asked.privacy, max_total)
-        return cast(Plan, rehearsal(*given, settings))
-    made = attempts(mechanism, asked.problem, asked.search, asked.noises, settings)
-    return planned(asked, made)
+        return cast(Plan, _rehearsal(asked, given, settings))
+
+    def searched(problem: Problem) -> Plan:
+        made = attempts(mechanism, problem, asked.search, asked.noises, settings)
+        return planned(replace(asked, problem=problem), made)
+
+    if given is None:
+        return searched(asked.problem)
+    from leastnoise.given import planned_given
+
+    return planned_given(asked, given, searched)
 
 
 def planned(asked: Request, made: Sequence[Attempt]) -> Plan:
@@ -224,6 +273,15 @@ def planned(asked: Request, made: Sequence[Attempt]) -> Plan:
         note=offer.draft.note,
         history=offer.draft.history,
     )
+
+
+def _rehearsal(asked: Request, given: Release | None, settings: dict[str, Any]) -> Rehearsal:
+    if "laplace" not in asked.noises:
+        raise InputError("mechanism 'mwem' is for laplace noise; give epsilon, and no other noise")
+    if given is not None:
+        raise InputError("mechanism 'mwem' makes no use of a release; leave given out")
+    problem = asked.problem
+    return rehearsal(problem.workload, problem.goal, asked.privacy, asked.max_total, settings)
 
 
 def _candidates(

@@ -80,6 +80,8 @@ def usefulness(
 def _check(plan: Plan, xi: Any, eta: Any, norm: Any) -> None:
     if not isinstance(plan, Plan):
         raise InputError("usefulness takes a plan; make one with ln.plan")
+    if plan.given:
+        raise InputError("usefulness is for plans by themselves, not combined with a release")
     if plan.is_relaxed:
         raise InputError("usefulness is for plans that answer exactly; this one is relaxed")
     if not isinstance(norm, str) or norm not in NORMS:

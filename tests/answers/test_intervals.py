@@ -114,10 +114,9 @@ def test_sparse_and_dense_strategies_give_the_same_intervals() -> None:
     release = plan.release([0] * 30)
     block = plan.strategy.blocks[0]
 
-    other = replace(
-        release,
-        strategy=replace(release.strategy, blocks=(replace(block, B=sparse.csr_array(block.B)),)),
-    )
+    blocks = (replace(block, B=sparse.csr_array(block.B)),)
+    part = replace(release.parts[0], strategy=replace(release.strategy, blocks=blocks))
+    other = replace(release, parts=(part,))
     for together in (False, True):
         here, there = (one.interval(0.9, simultaneous=together) for one in (release, other))
         assert here.low == pytest.approx(there.low, rel=1e-9)

@@ -68,7 +68,7 @@ def test_every_option_reaches_the_library(
     assert given["queries"].shape == (2, 3)
     assert callable(given["callback"])
     unknown = PARAMETERS - set(given) - {"mechanism"}
-    assert unknown == {"max_std", "settings"}
+    assert unknown == {"max_std", "settings", "given"}
 
 
 def test_plan_release(leastnoise: Run, folder: Path) -> None:
@@ -87,7 +87,7 @@ def test_plan_release(leastnoise: Run, folder: Path) -> None:
     assert [row["question"] for row in rows] == ["q1", "q2"]
     assert np.abs(float(rows[0]["estimate"]) - 5) < 100
     facts = json.loads(Path("answers/release.json").read_text())
-    assert facts["privacy"]["epsilon"] == "1"
+    assert facts["measurements"][0]["privacy"]["epsilon"] == "1"
     assert facts["accounted"] is False
     assert sorted(path.name for path in folder.iterdir()) == [
         "W.csv",
@@ -206,8 +206,10 @@ def test_the_paper_s_noise_is_marked_on_every_record(leastnoise: Run) -> None:
     assert "with the noise of the paper" in planned.out
     released = leastnoise("release", "plan", "counts.csv", "-o", "answers")
     assert "with the noise of the paper" in released.out
-    for record in ("plan/plan.json", "answers/release.json"):
-        assert json.loads(Path(record).read_text())["privacy"]["calibration"] == "paper"
+    plan_facts = json.loads(Path("plan/plan.json").read_text())
+    [measured] = json.loads(Path("answers/release.json").read_text())["measurements"]
+    for facts in (plan_facts, measured):
+        assert facts["privacy"]["calibration"] == "paper"
     assert ln.load("plan").privacy.calibration == "paper"
 
 
@@ -242,7 +244,7 @@ def test_version_and_help(leastnoise: Run) -> None:
     assert "..." not in out.split("Commands:")[1]  # no summary is cut short
 
 
-@pytest.mark.parametrize("verb", ["demo", "plan", "compare", "release"])
+@pytest.mark.parametrize("verb", ["demo", "plan", "compare", "release", "verify", "budget"])
 def test_help_is_plain_text(leastnoise: Run, verb: str) -> None:
     status, out, err = leastnoise(verb, "--help")
     assert (status, err) == (0, "")

@@ -32,7 +32,7 @@ def test_a_failing_save_leaves_what_was_there(
     def fail(*arguments: object) -> None:
         raise failure
 
-    monkeypatch.setattr(planfile, "_facts", fail)  # after the arrays are written
+    monkeypatch.setattr(planfile, "public_facts", fail)  # after the arrays are written
     expected = FileError if isinstance(failure, OSError) else failure
     with pytest.raises(expected):
         ln.plan(STATES, epsilon=2).save(tmp_path / "plan")
@@ -91,9 +91,9 @@ def test_a_release_is_saved_once_and_never_overwritten(
         release.save(tmp_path / "out")
     facts = json.loads((tmp_path / "out" / "release.json").read_text())
     assert facts["accounted"] is False
-    assert facts["noise"]["scale"] == release.noise.scale
+    assert facts["measurements"][0]["noise"]["scale"] == release.noise.scale
     with np.load(tmp_path / "out" / "measurements.npz") as arrays:
-        assert np.array_equal(arrays["block0"], release.measurements[0])
+        assert np.array_equal(arrays["0.y0"], release.measurements[0])
     head, *rows = (tmp_path / "out" / "answers.csv").read_text().splitlines()
     assert head == "question,estimate,std_error,low,high"
     values = np.array([[float(cell) for cell in row.split(",")[1:]] for row in rows])

@@ -4,7 +4,8 @@ The error of an answer is B·z plus a bias that is bounded beforehand. Its half 
 
     quantile of |bᵀX|, X continuous noise   +   what the lattice adds   +   the bias, if it matters
 
-Gaussian: bᵀX is normal. Laplace: the quantile comes from the characteristic function (`laplace`).
+Gaussian: bᵀX is normal. Laplace, or both together where measurements are combined: the quantile
+comes from the characteristic function (`laplace`).
 The lattice is so fine that its part is out of sight, but where a plan leaves it coarse it counts:
 
 * A discrete Laplace z and an F with |F| < 1 and mean 0, independent of z, make X = z + F continuous
@@ -19,7 +20,7 @@ which the same holds; the chance of each interval falls with every variance, so 
 product is at least the product of their averages (Harris 1960).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,8 +28,8 @@ import numpy as np
 import scipy.sparse as sparse
 
 from leastnoise.answers.laplace import half_widths
+from leastnoise.answers.measured import Part
 from leastnoise.errors import InputError
-from leastnoise.strategy.strategy import Strategy
 from leastnoise.workload.matrices import row_sums, side_by_side
 
 if TYPE_CHECKING:
@@ -53,30 +54,41 @@ def interval(release: "Release", confidence: float, simultaneous: bool) -> Inter
     _check(confidence)
     at_once = len(release.names) if simultaneous else 1
     misses = -np.expm1(np.log(confidence) / at_once)
-    find = _gaussian if release.noise.kind == "gaussian" else _laplace
-    half = find(release, misses, at_once) + np.where(release.is_biased, release.bias, 0.0)
+    half = _half(release.parts, misses, at_once)
+    half = half + np.where(release.is_biased, release.bias, 0.0)
     return Interval(release.answers - half, release.answers + half)
 
 
-def _gaussian(release: "Release", misses: float, at_once: int) -> np.ndarray:
-    l1 = np.sum([row_sums(block.B) for block in release.strategy.blocks], axis=0)
-    return -NormalDist().inv_cdf(misses / 2) * release.std + l1 / 2
+def _half(parts: Sequence[Part], misses: float, at_once: int) -> np.ndarray:
+    """The quantile of all continuous noises together, and what the lattices add."""
+    normals = [part for part in parts if part.noise.kind == "gaussian"]
+    others = [part for part in parts if part.noise.kind == "laplace"]
+    nothing = np.zeros(parts[0].strategy.blocks[0].B.shape[0])
+    normal = np.sqrt(sum((part.variances for part in normals), nothing))
+    half = -NormalDist().inv_cdf(misses / 2) * normal
+    if others:
+        l1, squares = _sizes(others)
+        deviations = np.sqrt(2 * np.log(2 * at_once / (_SET_ASIDE * misses)))
+        lattice = np.minimum(deviations * np.sqrt(squares), l1)
+        for index, weights in _rows(others):
+            continuous = half_widths(weights, (1 - _SET_ASIDE) * misses, normal[index])
+            half[index] = continuous + lattice[index]
+    return half + (_sizes(normals)[0] / 2 if normals else 0.0)
 
 
-def _laplace(release: "Release", misses: float, at_once: int) -> np.ndarray:
-    """The quantile at scale·|b|, and h or ‖b‖₁ for the lattice."""
-    half = np.zeros(len(release.names))
-    deviations = np.sqrt(2 * np.log(2 * at_once / (_SET_ASIDE * misses)))
-    for index, weights in _rows(release.strategy):
-        continuous = release.noise.scale * half_widths(weights, (1 - _SET_ASIDE) * misses)
-        lattice = deviations * np.sqrt(np.square(weights).sum(axis=1))
-        half[index] = continuous + np.minimum(lattice, weights.sum(axis=1))
-    return half
+def _sizes(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
+    """‖bᵢ‖₁ and ‖bᵢ‖² of each query, in lattice units."""
+    strategies = [part.strategy for part in parts]
+    l1 = np.sum([row_sums(block.B) for one in strategies for block in one.blocks], axis=0)
+    return l1, np.sum([one.row_squares for one in strategies], axis=0)
 
 
-def _rows(strategy: Strategy) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """|B|, some rows that are not all zero at a time, and which; only what is nonzero if sparse."""
-    whole = side_by_side([block.B for block in strategy.blocks])
+def _rows(parts: Sequence[Part]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """|B|·scale, some rows that are not all zero at a time, and which; only what is nonzero if
+    sparse."""
+    whole = side_by_side(
+        [block.B * part.noise.scale for part in parts for block in part.strategy.blocks]
+    )
     if sparse.issparse(whole):
         yield from _sparse_rows(whole)
         return

@@ -1,6 +1,7 @@
 """Quantiles of weighted sums of Laplace noises, by inverting their characteristic function.
 
-For e = Σⱼ aⱼXⱼ with X of scale 1, M(θ) = E exp(θe) = Πⱼ 1/(1 − aⱼ²θ²), and for q > 0
+For e = Σⱼ aⱼXⱼ + √β·N with X of scale 1 and N normal, β its share `bell`,
+M(θ) = E exp(θe) = exp(βθ²/2)·Πⱼ 1/(1 − aⱼ²θ²), and for q > 0
 
     P(e > q) = (1/2πi) ∫ exp(−qθ)·M(θ)/θ dθ
 
@@ -26,13 +27,15 @@ _MOST_PATHS = 5  # two in practice
 _TOGETHER = 16  # factors of M multiplied before a logarithm is taken; no overflow up to |θ| = 1e9
 
 
-def half_widths(weights: np.ndarray, misses: float) -> np.ndarray:
-    """For each row of weights ≥ 0 the q with P(|Σⱼ weightsⱼ·Xⱼ| > q) = misses, X of scale 1."""
-    spread = np.sqrt(2 * np.square(weights).sum(axis=1))
+def half_widths(weights: np.ndarray, misses: float, normal: np.ndarray | float = 0.0) -> np.ndarray:
+    """For each row of weights ≥ 0 the q with P(|Σⱼ weightsⱼ·Xⱼ + normal·N| > q) = misses, X of
+    scale 1 and N normal; no row of weights may be all zero."""
+    spread = np.sqrt(2 * np.square(weights).sum(axis=1) + np.square(normal))
     shares = np.square(weights / spread[:, None])
+    bell = np.square(normal / spread)
     q = _guess(shares, misses)
     for _ in range(_MOST_PATHS):
-        drawn_for, q = q, _Path(shares, q).quantile(misses, q)
+        drawn_for, q = q, _Path(shares, bell, q).quantile(misses, q)
         if (np.abs(q / drawn_for - 1) <= _NEAR).all():
             break
     return q * spread
@@ -48,8 +51,8 @@ def _guess(shares: np.ndarray, misses: float) -> np.ndarray:
 class _Path:
     """Points θ of each row's hyperbola, and the factors of exp(−qθ) in the sum over them."""
 
-    def __init__(self, shares: np.ndarray, q: np.ndarray) -> None:
-        saddle, curvature = _saddle(shares, q)
+    def __init__(self, shares: np.ndarray, bell: np.ndarray, q: np.ndarray) -> None:
+        saddle, curvature = _saddle(shares, bell, q)
         width = 1 / (np.cos(_BEND) * np.sqrt(curvature))
         ends = np.arccosh(1 + _DECAY / (np.sin(_BEND) * q * width))
         v = np.arange(0.0, min(_FARTHEST, ends.max()), _STEP)
@@ -57,7 +60,7 @@ class _Path:
         slope = 1j * np.cos(_BEND) * np.cosh(v) + np.sin(_BEND) * np.sinh(v)
         slope[0] /= 2  # the trapezoidal rule over v ≥ 0; the other half is the conjugate
         self.theta = saddle[:, None] + width[:, None] * (along + 1j * across)
-        log_m = _log_m(shares, self.theta)
+        log_m = _log_m(shares, self.theta) + bell[:, None] * np.square(self.theta) / 2
         self.factors = _STEP / np.pi * width[:, None] * slope * np.exp(log_m) / self.theta
 
     def quantile(self, misses: float, q: np.ndarray) -> np.ndarray:
@@ -72,7 +75,7 @@ class _Path:
         return q
 
 
-def _saddle(shares: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _saddle(shares: np.ndarray, bell: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The minimum over 0 < θ < 1/maxⱼ aⱼ of φ = log M(θ) − log θ − qθ, and φ″ there.
 
     φ is self-concordant, so Newton's step δ, damped by 1 + √(φ″)·|δ|, never leaves the interval.
@@ -80,8 +83,9 @@ def _saddle(shares: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     theta = np.minimum(q, 0.5 / np.sqrt(shares.max(axis=1)))
     for _ in range(40):
         room = 1 - shares * np.square(theta)[:, None]
-        first = 2 * theta * (shares / room).sum(axis=1) - 1 / theta - q
-        second = (2 * shares * (2 - room) / np.square(room)).sum(axis=1) + 1 / np.square(theta)
+        first = 2 * theta * (shares / room).sum(axis=1) + bell * theta - 1 / theta - q
+        second = (2 * shares * (2 - room) / np.square(room)).sum(axis=1) + bell
+        second += 1 / np.square(theta)
         size = np.abs(first) / np.sqrt(second)
         theta = theta - first / (second * (1 + size))
         if (size < 1e-3).all():

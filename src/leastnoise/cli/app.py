@@ -8,11 +8,13 @@ import typer
 from rich.console import Console
 
 import leastnoise
+from leastnoise.cli.budget import budget
 from leastnoise.cli.compare import compare
 from leastnoise.cli.demo import demo
 from leastnoise.cli.experiment import experiment
 from leastnoise.cli.plan import plan
 from leastnoise.cli.release import release
+from leastnoise.cli.verify import verify
 from leastnoise.errors import LeastnoiseError
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -27,6 +29,8 @@ app = typer.Typer(
 )
 for verb in (demo, plan, compare, release, experiment):
     app.command(verb.__name__)(verb)
+app.add_typer(budget)
+app.command(verify.__name__)(verify)
 
 
 def _version(is_wanted: bool) -> None:

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-import leastnoise as ln
 from leastnoise.cli.screen import screen
-from leastnoise.data.files import read_counts
 from leastnoise.records.folder import require_free
+from leastnoise.records.planfile import load
 
 
 def release(
@@ -20,14 +19,26 @@ def release(
         typer.Argument(metavar="COUNTS", help="An integer per cell: .npy, .npz or .csv."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the answers to.")],
+    ledger: Annotated[
+        Path | None, typer.Option(metavar="<file>", help="Ledger that is charged first.")
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="<name>", help="Dataset in the ledger, if it has several."),
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option(metavar="<text>", help="Name of this release; the same again is free."),
+    ] = None,
 ) -> None:
     """Answer the queries of PLAN from COUNTS, once.
 
-    Each run spends the promise again.
+    With a ledger the promise is charged before COUNTS is opened, and the same id again gives
+    the same answers without opening it. Without one each run spends the promise again.
     """
-    made = ln.load(plan)
+    made = load(plan)
     require_free(out)
-    answered = made.release(read_counts(counts))
+    answered = made.release(counts, ledger=ledger, id=id, dataset=dataset)
     answered.save(out)
     console = screen()
     console.print(str(answered))

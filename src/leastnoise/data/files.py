@@ -3,6 +3,7 @@
 Every way in which a file can be bad ends in one sentence that names the file.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -34,6 +35,12 @@ def read_workload(path: Path) -> Workload:
 def read_counts(path: Path) -> Any:
     """The counts in a file, one per cell: a line of a CSV each, or all on one line."""
     return _read_vector(path, "counts")
+
+
+def counts_in(path: Path) -> Callable[[], Any]:
+    """Opens a file of counts, when called; that there is one of its kind is checked now."""
+    _kind(path)
+    return lambda: read_counts(path)
 
 
 def read_weights(path: Path) -> Any:

@@ -152,7 +152,6 @@ def require_extra() -> None:
     try:
         import joblib  # noqa: F401
         import matplotlib  # noqa: F401
-        import pyarrow  # noqa: F401
     except ImportError as error:
         raise InputError(
             f"experiments need {error.name}; pip install 'leastnoise[experiments]'"

@@ -5,21 +5,20 @@ the noise scale from the promise.
 """
 
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
-from leastnoise.errors import FileError
+from leastnoise.errors import FileError, PlanError
 from leastnoise.plan import Plan
 from leastnoise.pricing import Candidate, Certificate, Measurable, Proof, require_rebuilt
+from leastnoise.records.facts import noise_facts, pack, privacy_facts, privacy_of, unpack
+from leastnoise.records.fingerprint import part_hash
 from leastnoise.records.folder import whole_folder
-from leastnoise.release.calibrate import Noise, calibrate
+from leastnoise.release.calibrate import calibrate
 from leastnoise.release.integers import integer_strategy
 from leastnoise.release.measure import check_headroom
-from leastnoise.release.privacy import Privacy, promise
 from leastnoise.request import require_countable
 from leastnoise.strategy.goal import goal
 from leastnoise.strategy.strategy import Block, History, Strategy
@@ -34,9 +33,11 @@ _ARRAYS = "arrays.npz"
 
 def save(plan: Plan, path: Path) -> None:
     """Write the folder `path`; an earlier plan there is replaced, anything else is kept."""
+    if plan.given:
+        raise PlanError("a plan given a release cannot be saved; save what it releases")
     with whole_folder(path, MARK) as folder:
-        np.savez(folder / _ARRAYS, allow_pickle=False, **_arrays(plan))
-        text = json.dumps(_facts(plan), indent=1, ensure_ascii=False)
+        np.savez(folder / _ARRAYS, allow_pickle=False, **public_arrays(plan))
+        text = json.dumps(public_facts(plan), indent=1, ensure_ascii=False)
         (folder / MARK).write_text(text + "\n", encoding="utf-8")
 
 
@@ -59,27 +60,17 @@ def _read(folder: Path) -> Plan:
     facts = json.loads((folder / MARK).read_text(encoding="utf-8"))
     if facts["format"] != FORMAT:
         raise FileError(f"{folder} was written by another version of leastnoise; plan again")
-    with (folder / _ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return _plan(facts, dict(arrays))
+    return made_of(facts, arrays_of(folder / _ARRAYS))
 
 
-def privacy_facts(privacy: Privacy) -> dict[str, Any]:
-    """The promise, exact: fractions as text."""
-    return {
-        "epsilon": _text(privacy.epsilon),
-        "delta": str(privacy.delta),
-        "rho": _text(privacy.rho),
-        "max_rows": privacy.max_rows,
-        "neighbors": privacy.neighbors,
-        "calibration": privacy.calibration,
-    }
+def arrays_of(path: Path) -> dict[str, np.ndarray]:
+    """Every array of an .npz file; never a pickle."""
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
-def noise_facts(noise: Noise) -> dict[str, Any]:
-    return {"kind": noise.kind, "scale": noise.scale, "limit": str(noise.limit)}
-
-
-def _facts(plan: Plan) -> dict[str, Any]:
+def public_facts(plan: Plan) -> dict[str, Any]:
+    """Everything about a plan that is no array."""
     integers = plan.measurable.integers
     return {
         "format": FORMAT,
@@ -98,6 +89,7 @@ def _facts(plan: Plan) -> dict[str, Any]:
         "lower_bound": plan.certificate and plan.certificate.lower_bound,
         "candidates": [_candidate_facts(one) for one in plan.candidates],
         "names": list(plan.workload.names),
+        **({"given": [part_hash(part) for part in plan.given]} if plan.given else {}),
     }
 
 
@@ -106,15 +98,19 @@ def _candidate_facts(one: Candidate) -> dict[str, Any]:
     return vars(one) | {"expected_error": one.expected_error if is_priced else None}
 
 
-def _arrays(plan: Plan) -> dict[str, np.ndarray]:
+def public_arrays(plan: Plan) -> dict[str, np.ndarray]:
+    """Its matrices and vectors, by name."""
     arrays = {
         "cells": plan.workload.cells,
         "weights": plan.goal.weights,
-        **_pack("workload", plan.workload.matrix),
+        **pack("workload", plan.workload.matrix),
     }
     for i, block in enumerate(plan.strategy.blocks):
         arrays[f"cells{i}"] = block.cells
-        arrays |= _pack(f"L{i}", block.L) | _pack(f"B{i}", block.B)
+        arrays |= pack(f"L{i}", block.L) | pack(f"B{i}", block.B)
+    for i, part in enumerate(plan.given):
+        for j, block in enumerate(part.strategy.blocks):
+            arrays |= pack(f"given{i}.B{j}", block.B)
     if plan.history is not None:
         arrays |= {f"history.{k}": np.asarray(v) for k, v in vars(plan.history).items()}
     if plan.certificate is not None:
@@ -122,9 +118,10 @@ def _arrays(plan: Plan) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _plan(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Plan:
-    privacy = promise(**{k: v for k, v in facts["privacy"].items() if v is not None})
-    workload = _workload(facts["names"], arrays)
+def made_of(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Plan:
+    """The plan of these facts and arrays, everything recomputed or compared."""
+    privacy = privacy_of(facts["privacy"])
+    workload = workload_of(facts["names"], arrays)
     blocks = tuple(_block(i, arrays, workload) for i in range(facts["blocks"]))
     integers = integer_strategy([block.L for block in blocks], facts["k"], facts["max_total"])
     noise = calibrate(integers, privacy, facts["noise"]["kind"])
@@ -161,7 +158,8 @@ def _require(is_so: bool | np.bool, what: str) -> None:
         raise FileError(f"the plan's {what}; plan again")
 
 
-def _workload(names: Any, arrays: dict[str, np.ndarray]) -> Workload:
+def workload_of(names: Any, arrays: dict[str, np.ndarray]) -> Workload:
+    """The queries among some arrays."""
     matrix = _real("workload", arrays)
     _require(
         isinstance(names, list) and all(isinstance(one, str) for one in names), "names are no text"
@@ -170,23 +168,29 @@ def _workload(names: Any, arrays: dict[str, np.ndarray]) -> Workload:
 
 
 def _block(i: int, arrays: dict[str, np.ndarray], workload: Workload) -> Block:
-    """A block that counting cannot fail on later: B fits L, and L and its cells fit the workload.
+    """A block that counting cannot fail on later: L and its cells fit the workload.
 
     Its class of a cell must follow from the workload's, on which alone B·L is compared with W.
     """
-    L, B = _unpack(f"L{i}", arrays), _real(f"B{i}", arrays)
-    cells = _cells(f"cells{i}", arrays, L)
+    block = block_of(i, arrays, len(workload))
     where = np.full(workload.classes + 1, UNUSED)
-    where[workload.cells] = cells
-    is_same = np.array_equal(where[workload.cells], cells) and where[UNUSED] == UNUSED
+    where[workload.cells] = block.cells
+    is_same = np.array_equal(where[workload.cells], block.cells) and where[UNUSED] == UNUSED
     _require(is_same, "cells do not fit its strategy")
-    _require(B.shape == (len(workload), L.shape[0]), "B does not fit its L")
+    return block
+
+
+def block_of(i: int, arrays: dict[str, np.ndarray], queries: int) -> Block:
+    """A block whose B fits its L, and L its cells."""
+    L, B = unpack(f"L{i}", arrays), _real(f"B{i}", arrays)
+    cells = _cells(f"cells{i}", arrays, L)
+    _require(B.shape == (queries, L.shape[0]), "B does not fit its L")
     return Block(cells, L, B)
 
 
 def _real(name: str, arrays: dict[str, np.ndarray]) -> Matrix:
     """A finite matrix of doubles."""
-    matrix = _unpack(name, arrays)
+    matrix = unpack(name, arrays)
     is_real = matrix.dtype == np.float64 and np.isfinite(entries(matrix)).all()
     _require(is_real and matrix.ndim == 2, f"{name} is no matrix of finite numbers")
     return matrix
@@ -240,28 +244,3 @@ def _candidate(facts: dict[str, Any]) -> Candidate:
         seconds=float(facts["seconds"]),
         note=str(facts["note"]),
     )
-
-
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)
-
-
-def _pack(name: str, matrix: Matrix) -> dict[str, np.ndarray]:
-    """A dense matrix as one array, a sparse one as its three and its shape."""
-    if not sparse.issparse(matrix):
-        return {name: matrix}
-    return {
-        f"{name}.data": matrix.data,
-        f"{name}.indices": matrix.indices,
-        f"{name}.indptr": matrix.indptr,
-        f"{name}.shape": np.array(matrix.shape),
-    }
-
-
-def _unpack(name: str, arrays: dict[str, np.ndarray]) -> Matrix:
-    if name in arrays:
-        return arrays[name]
-    content = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    matrix = sparse.csr_array(content, shape=tuple(arrays[f"{name}.shape"]))
-    matrix.check_format(full_check=True)  # an index out of place would be followed out of memory
-    return matrix

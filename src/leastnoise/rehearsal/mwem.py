@@ -47,8 +47,8 @@ class Rehearsal:
         """Unknown: the error depends on the data."""
         return np.full(len(self.workload), np.nan)
 
-    def release(self, counts: Any) -> NoReturn:
-        """Refused, for any counts."""
+    def release(self, counts: Any, **ledger: Any) -> NoReturn:
+        """Refused, for any counts and on any ledger."""
         raise PrivacyError(
             "mechanism 'mwem' is a rehearsal: it takes the table's total for public and its noise "
             "is seeded; use ln.rehearse on public counts, or release another mechanism"

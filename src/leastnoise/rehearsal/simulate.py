@@ -34,6 +34,7 @@ def rehearse(plan: "Plan | Rehearsal", counts: Any, runs: int = 100, seed: int =
 def _linear(plan: "Plan", counts: np.ndarray, runs: int, random: np.random.Generator) -> np.ndarray:
     """B·(L_q·x + z), z rounded from continuous noise of the plan's scale."""
     answers: np.ndarray = np.zeros((runs, len(plan.workload)))
+    answers += sum(part.answers for part in plan.given)
     noise = plan.measurable.noise
     draw = random.laplace if noise.kind == "laplace" else random.normal
     for block in plan.strategy.blocks:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from leastnoise.errors import PrivacyError
+from leastnoise.release.rounding import round_up_root
 
 DIGITS = 60
 MOST_EPSILON = 10_000  # past it σ < 1/100, and 60 digits take their time over e^ε
@@ -77,13 +78,39 @@ def _condition(epsilon: Fraction, delta: Fraction) -> Callable[[float], bool]:
 
 
 def rounding_slack(epsilon: Fraction, rows: int, variance: Fraction) -> Fraction:
-    """(1 + e^ε)·τ, with τ = r/(20σ²): what r discrete draws of this σ² cost beyond continuous ones.
+    """(1 + e^ε)·τ: what r discrete draws of this σ² cost beyond continuous ones.
 
-    τ bounds the total variation between discrete and rounded continuous Gaussian noise; it holds
-    for σ ≥ 2 (docs/privacy.md), which follows where the result is below 1/100. No lattice of 62
-    bits is fine enough beyond ε = 100.
+    It holds for σ ≥ 2 (docs/privacy.md), which follows where the result is below 1/100.
     """
+    return lattice_cost(epsilon, lattice_distance(rows, variance))
+
+
+def lattice_distance(rows: int, variance: Fraction) -> Fraction:
+    """τ = r/(20σ²), which bounds the total variation between discrete and rounded continuous
+    Gaussian noise where σ ≥ 2."""
+    return rows / (20 * variance)
+
+
+def lattice_cost(epsilon: Fraction, distance: Fraction) -> Fraction:
+    """(1 + e^ε)·τ, rounded up. No lattice of 62 bits is fine enough beyond ε = 100."""
     if epsilon > 100:
         return Fraction(1)
     power = Fraction(math.exp(epsilon)) * (1 + Fraction(1, 2**40))  # exp errs by 1e-14 at most
-    return (1 + power) * rows / (20 * variance)
+    return (1 + power) * distance
+
+
+def least_epsilon(rho: Fraction, delta: Fraction) -> float:
+    """The least ε, to a millionth and rounded up, at which Gaussian noise of this ρ is (ε, δ)-DP.
+
+    The inverse of `analytic_sigma`, for people to read: σ = 1/√(2ρ), rounded down.
+    """
+    sigma = math.nextafter(1 / round_up_root(2 * rho), 0)
+    low, high = 0.0, 1.0
+    while not _condition(Fraction(high), delta)(sigma):
+        low, high = high, 2 * high
+        if high > MOST_EPSILON:
+            raise PrivacyError("this much ρ is worth no ε that could be told")
+    while high - low > 1e-6 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if _condition(Fraction(middle), delta)(sigma) else (middle, high)
+    return high

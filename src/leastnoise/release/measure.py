@@ -24,11 +24,7 @@ def measure(
     Every check comes before the counts are looked at, and depends on public numbers only; after
     them nothing refuses. Each call spends the promise again.
     """
-    strategy = check_strategy(strategy)
-    check_scale(noise)
-    check_headroom(strategy, noise)
-    check_limit(strategy, noise, privacy)
-    check_loss(strategy, noise, privacy)
+    strategy = check_public(strategy, noise, privacy)
     check_shapes(counts, strategy)
     limit = largest_sum(strategy)
     sums = [
@@ -37,6 +33,16 @@ def measure(
     ]
     noisy = add_noise(np.concatenate(sums), noise)
     return tuple(np.split(noisy, np.cumsum([len(y) for y in sums])[:-1]))
+
+
+def check_public(strategy: IntegerStrategy, noise: Noise, privacy: Privacy) -> IntegerStrategy:
+    """Everything that can be refused without counts; a ledger has it checked before it charges."""
+    strategy = check_strategy(strategy)
+    check_scale(noise)
+    check_headroom(strategy, noise)
+    check_limit(strategy, noise, privacy)
+    check_loss(strategy, noise, privacy)
+    return strategy
 
 
 def check_strategy(strategy: IntegerStrategy) -> IntegerStrategy:

@@ -8,7 +8,7 @@ import numpy as np
 
 from leastnoise.pricing import Candidate
 from leastnoise.show.table import Span, Table
-from leastnoise.show.text import plan_facts, promise_text
+from leastnoise.show.text import plan_facts, spending_text
 
 if TYPE_CHECKING:
     from leastnoise.answers.release import Release
@@ -74,8 +74,7 @@ def _ratio(comparison: "Comparison", one: Candidate) -> str:
 
 
 def _release_notes(release: "Release") -> list[str]:
-    promise = promise_text(release.privacy, release.noise.kind)
-    notes = [f"{promise}; unaccounted: no ledger keeps count of it"]
+    notes = [spending_text(part) for part in release.parts]
     widened = int(release.is_biased.sum())
     if widened:
         notes.append(

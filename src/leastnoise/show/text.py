@@ -10,6 +10,7 @@ from leastnoise.release.privacy import Privacy
 from leastnoise.strategy.goal import Goal
 
 if TYPE_CHECKING:
+    from leastnoise.answers.measured import Part
     from leastnoise.plan import Plan
 
 
@@ -31,6 +32,7 @@ def plan_facts(plan: "Plan") -> list[tuple[str, str]]:
         ("promise", promise_text(plan.privacy, plan.noise)),
         ("strategy", f"{plan.mechanism}: {measured:,} numbers measured with {plan.noise} noise"),
         *((("note", plan.note),) if plan.note else ()),
+        *((("given", _given(plan)),) if plan.given else ()),
         ("accuracy", _accuracy(plan.std)),
         ("error", f"{plan.expected_error:,.6g} expected {_figure(plan.goal)}"),
         ("proof", _proof(plan)),
@@ -48,10 +50,27 @@ def promise_text(privacy: Privacy, noise: str) -> str:
         budget = f"ε = {number(privacy.epsilon)}"
         if privacy.delta:
             budget += f", δ = {number(privacy.delta)}"
-    records = "one record" if privacy.max_rows == 1 else f"{privacy.max_rows} records of one person"
-    how = "added or removed" if privacy.neighbors == "add_remove" else "changed"
     is_papers = privacy.calibration == "paper" and noise == "gaussian"
-    return f"{budget} for {records} {how}{', with the noise of the paper' if is_papers else ''}"
+    papers = ", with the noise of the paper" if is_papers else ""
+    return f"{budget} for {unit_text(privacy)}{papers}"
+
+
+def unit_text(privacy: Privacy) -> str:
+    """Whom the promise protects: one record added or removed."""
+    records = "one record" if privacy.max_rows == 1 else f"{privacy.max_rows} records of one person"
+    return f"{records} {'added or removed' if privacy.neighbors == 'add_remove' else 'changed'}"
+
+
+def spending_text(part: "Part") -> str:
+    """What a measurement promised, and who keeps count of it."""
+    return f"{promise_text(part.privacy, part.noise.kind)}; {account_text(part)}"
+
+
+def account_text(part: "Part") -> str:
+    """The charge that paid for a measurement, or that there is none."""
+    if part.account is None:
+        return "unaccounted: no ledger keeps count of it"
+    return f"charged to dataset {part.account.dataset!r} as {part.account.id!r}"
 
 
 def number(value: Fraction | None) -> str:
@@ -60,6 +79,11 @@ def number(value: Fraction | None) -> str:
         return "none"
     is_decimal = Fraction(repr(float(value))) == value
     return f"{float(value):g}" if is_decimal else str(value)
+
+
+def _given(plan: "Plan") -> str:
+    numbers = sum(len(y) for part in plan.given for y in part.numbers)
+    return f"combined with {numbers:,} numbers measured before"
 
 
 def _figure(goal: Goal) -> str:
@@ -77,6 +101,8 @@ def _accuracy(std: np.ndarray) -> str:
 
 def _proof(plan: "Plan") -> str:
     certificate = plan.certificate
+    if plan.given:
+        return "none: no bound is known for measurements that are combined"
     if certificate is None:
         return "none asked for: mechanism='auto' proves a lower bound"
     percent = 100 * max(certificate.gap, 0)

@@ -14,6 +14,7 @@ from leastnoise.workload.matrices import Matrix, entries, scale_rows
 
 _LARGEST_DENOMINATOR = 10_000
 _LARGEST_ENTRY = 2.0**31
+_SMALL, _BLUR = 1_000, 1e-10  # a real number lies so close to such a fraction once in 10,000 times
 _LARGE_ENTRY = 2.0**10  # below it a common factor costs few bits
 _MOST_VALUES = 10_000  # a matrix with more distinct values is taken as real
 
@@ -32,6 +33,16 @@ def integer_rows(matrix: Matrix) -> tuple[Matrix, np.ndarray] | None:
     whole = scale_rows(multipliers, matrix)
     np.rint(entries(whole), out=entries(whole))
     return _in_lowest_terms(whole, multipliers) if _fits(entries(whole)) else None
+
+
+def sharpened(matrix: np.ndarray) -> np.ndarray:
+    """Rows of small fractions that rounding has blurred, as these fractions; others as they are."""
+    values, where = np.unique(matrix, return_inverse=True)
+    fractions = np.array([float(Fraction(one).limit_denominator(_SMALL)) for one in values])
+    sharp = fractions[where.reshape(matrix.shape)]
+    sizes = np.abs(matrix).max(axis=1, keepdims=True)
+    is_same = (np.abs(sharp - matrix) <= _BLUR * sizes).all(axis=1)
+    return np.where(is_same[:, None], sharp, matrix)
 
 
 def _in_lowest_terms(whole: Matrix, multipliers: np.ndarray) -> tuple[Matrix, np.ndarray]:
