@@ -67,7 +67,7 @@ def main() -> int:
         place = error.filename or "standard output"
         return _refuse(f"{place} cannot be written or read: {error.strerror or error}")
     if status == INTERRUPTED:
-        _say("interrupted; nothing was left half written")
+        _say("interrupted; no folder was left half written")
     return status or 0
 
 
